@@ -49,15 +49,18 @@ func newApply(g *globalFlags) *cobra.Command {
 	f := &applyFlags{}
 	c := &cobra.Command{
 		Use: "apply PLAN.yaml", Short: "Execute a saved plan unchanged", Args: requirePlanArgument,
-		Long: "Execute a RebalancePlan that `evenkeel plan -o yaml` printed, even if the configuration has\ndryRun: true.\n\n" +
-			"This command creates the plan as an object in Evenkeel's namespace and approves its steps, like\n`kubectl create` followed by `evenkeel approve`. Evenkeel checks each move again on the current\ncluster and drops moves that are no longer valid. Limits, windows, budgets, back-offs and pauses\napply. If no process holds the Lease, this command executes the steps.\n\n" +
-			"Exit code: 0 if a pod was evicted and nothing stopped the plan, or if the plan has no moves;\n1 otherwise.",
-		Example: "  # Save a plan, read it, and execute it\n  evenkeel plan -o yaml > plan.yaml\n  evenkeel apply plan.yaml",
+		Long: "Execute a RebalancePlan that `evenkeel plan -o yaml` printed, even if the configuration sets dryRun:\n" +
+			"true.\n\nThe command creates the RebalancePlan in Evenkeel's namespace and approves its steps, like `kubectl\n" +
+			"create` followed by `evenkeel approve`. Evenkeel checks each move against the current cluster and\n" +
+			"drops moves that are no longer valid. All limits, time windows, disruption budgets, back-offs and\n" +
+			"pauses still apply. If no process holds the Lease, this command executes the steps itself.\n\nThe exit code is 0 if at least one pod was evicted and nothing stopped the plan, or if the plan has\n" +
+			"no moves. Otherwise, the exit code is 1.",
+		Example: "  # Save a plan, review it, and execute it\n  evenkeel plan -o yaml > plan.yaml\n  evenkeel apply plan.yaml",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0]) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.config, "config", "", installed.ConfigFlagHelp+"; the plan must have been made with it")
-	fl.StringVarP(&f.output, "output", "o", "table", "report as table, wide, json, yaml, html, markdown, "+commandline.ObjectForms)
+	fl.StringVar(&f.config, "config", "", "configuration with which the plan was made: a file, or builtin for this program's own (default: the configuration of the release in the cluster)")
+	fl.StringVarP(&f.output, "output", "o", "table", "report format: table, wide, json, yaml, html, markdown, "+commandline.ObjectForms)
 	commandline.AddNoHeaders(fl, &f.noHeaders)
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", applyLeaseTimeout, "how long to wait for the Lease if no process holds it")
 	fl.DurationVar(&f.wait, "wait", reportTimeout, "how long to wait for the outcomes if another process executes the plan")

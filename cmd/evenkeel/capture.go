@@ -19,8 +19,12 @@ func newCapture(g *globalFlags) *cobra.Command {
 	var output, configFile, namespace string
 	var redact bool
 	c := &cobra.Command{
-		Use: "capture", Short: "Write a snapshot of the cluster for plan -f", Args: commandline.NoArguments, Annotations: map[string]string{commandline.NamespaceOf: commandline.OfNothing},
-		Long: "Write Evenkeel's saved state and the objects that it reads, without container settings. With\n--redact, the command also leaves out image names, addresses, and annotations that Evenkeel does not\nread.", Example: "  # A snapshot to plan on\n  evenkeel capture -o snapshot.json\n\n  # A snapshot to send to others\n  evenkeel capture --redact -o snapshot.yaml",
+		Use: "capture", Short: "Write a snapshot of the cluster", Args: commandline.NoArguments, Annotations: map[string]string{commandline.NamespaceOf: commandline.OfNothing},
+		Long: "Write a snapshot of the cluster, for `evenkeel plan -f FILE` and similar commands. A snapshot\n" +
+			"contains the objects that Evenkeel reads, without container settings such as environment variables,\n" +
+			"and Evenkeel's saved state. With --redact, the snapshot also omits image names, addresses, and all\n" +
+			"annotations that Evenkeel does not read.",
+		Example: "  # Write a snapshot for later planning\n  evenkeel capture -o snapshot.json\n\n  # Write a snapshot that you can share\n  evenkeel capture --redact -o snapshot.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g.logger(cmd)
 			client, conf, err := g.client()
@@ -54,11 +58,11 @@ func newCapture(g *globalFlags) *cobra.Command {
 			return saveSnapshot(output, o, format)
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "-", "file to write; .yaml writes YAML, anything else JSON")
+	c.Flags().StringVarP(&output, "output", "o", "-", "file to write; the command writes YAML if the name ends in .yaml or .yml, and JSON otherwise (default: standard output)")
 	c.Flags().StringVar(&configFile, "config", "",
-		installed.ConfigFlagHelp+"; the snapshot contains what its source of usage measures")
+		installed.ConfigFlagHelp+"; the snapshot contains usage from the source that the configuration names")
 	installed.AddNamespaceFlag(c.Flags(), &namespace)
-	c.Flags().BoolVar(&redact, "redact", false, "leave out data that may be confidential and that Evenkeel does not read")
+	c.Flags().BoolVar(&redact, "redact", false, "omit data that Evenkeel does not read and that may be confidential")
 	return c
 }
 

@@ -10,9 +10,10 @@ import (
 func newCRDs() *cobra.Command {
 	return &cobra.Command{
 		Use: "crds", Short: "Print the CustomResourceDefinitions", Args: commandline.NoArguments,
-		Long: "Print the CustomResourceDefinitions of RebalancePlan, Rebalancer, RebalanceRun and RebalanceHistory,\n" +
-			"as this version of Evenkeel needs them. The chart installs them, unless its value crds.install is\nfalse. The command needs no cluster.",
-		Example: "  # Install or upgrade them\n  evenkeel crds | kubectl apply --server-side -f -",
+		Long: "Print the CustomResourceDefinitions of RebalancePlan, Rebalancer, RebalanceRun and RebalanceHistory\n" +
+			"that this version of Evenkeel needs. The chart installs these definitions unless its value\n" +
+			"crds.install is false. The command does not need a cluster.",
+		Example: "  # Install or upgrade the CustomResourceDefinitions\n  evenkeel crds | kubectl apply --server-side -f -",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(evenkeel.CustomResourceDefinitions())
 			return err

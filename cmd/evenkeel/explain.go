@@ -19,11 +19,12 @@ func newExplain(g *globalFlags) *cobra.Command {
 	f := &planningFlags{}
 	c := &cobra.Command{
 		Use: "explain", Short: "Explain why Evenkeel would or would not move pods now", Args: names.RejectSubject,
-		Long: "Explain why Evenkeel would or would not move a pod, or the pods of a node or of a workload.\n" +
-			"The command makes the plan that a pass would make now, and evicts nothing. It also explains the\nreason codes of reports.",
-		Example: "  # Why does this pod stay, or leave?\n  evenkeel explain pod web-6c8f-x1 --namespace shop\n\n" +
-			"  # Which pods of a node would leave, and what is wrong with the node?\n  evenkeel explain node n1\n\n" +
-			"  # The same for a workload in a saved snapshot, with every rule\n" +
+		Long: "Explain why Evenkeel would or would not move a pod, a node's pods, or a workload's pods. The command\n" +
+			"makes the plan that a pass would make now, and evicts nothing. `evenkeel explain reason` explains\n" +
+			"the reason codes in reports.",
+		Example: "  # Why would this pod stay or move?\n  evenkeel explain pod web-6c8f-x1 --namespace shop\n\n" +
+			"  # Which pods would leave a node, and what is wrong with the node?\n  evenkeel explain node n1\n\n" +
+			"  # Explain a workload in a saved snapshot, with every rule\n" +
 			"  evenkeel explain workload deployment/shop/web -f snapshot.yaml -o wide",
 		RunE: func(*cobra.Command, []string) error {
 			return errors.New("explain needs a subject; want: explain pod NAME, explain node NAME, explain workload KIND/NAME, or explain reason CODE")
@@ -32,16 +33,16 @@ func newExplain(g *globalFlags) *cobra.Command {
 	f.add(c.PersistentFlags())
 	c.AddCommand(
 		f.newExplainSubcommand(g, explained{use: "pod NAME", short: "Explain why Evenkeel would or would not move a pod", find: names.FindPod, slashes: 1,
-			long: "Explain why Evenkeel would or would not move a pod now. The name may be NAMESPACE/NAME.",
-			example: "  # A pod in your context's namespace\n  evenkeel explain pod web-6c8f-x1\n\n" +
-				"  # A pod in another namespace; both commands are equivalent\n  evenkeel explain pod web-6c8f-x1 -n shop\n  evenkeel explain pod shop/web-6c8f-x1"}),
-		f.newExplainSubcommand(g, explained{use: "node NAME", short: "Explain the goals of a node, and which of its pods would move", find: names.FindNode,
-			long:    "Explain the goals of a node, and which of its pods Evenkeel would move now.",
+			long: "Explain why Evenkeel would or would not move a pod now. NAME can include the pod's namespace, as\nNAMESPACE/NAME.",
+			example: "  # Explain a pod in your context's namespace\n  evenkeel explain pod web-6c8f-x1\n\n" +
+				"  # Explain a pod in another namespace; both commands are equivalent\n  evenkeel explain pod web-6c8f-x1 -n shop\n  evenkeel explain pod shop/web-6c8f-x1"}),
+		f.newExplainSubcommand(g, explained{use: "node NAME", short: "Explain a node's goals, and which of its pods would move", find: names.FindNode,
+			long:    "Explain a node's goals, and which of the node's pods Evenkeel would move now.",
 			example: "  # What is wrong with a node, and which pods would leave it?\n  evenkeel explain node n1"}),
-		f.newExplainSubcommand(g, explained{use: "workload KIND/NAME", short: "Explain the goals of a workload, and which of its pods would move", find: names.FindWorkload, slashes: 2,
-			long: "Explain the goals of a workload, and which of its pods Evenkeel would move now. The name may be\nKIND/NAMESPACE/NAME; " +
-				"KIND can be a short name, such as deploy, sts, rs or cj.",
-			example: "  # A Deployment in the namespace shop; both commands are equivalent\n  evenkeel explain workload deploy/web -n shop\n" +
+		f.newExplainSubcommand(g, explained{use: "workload KIND/NAME", short: "Explain a workload's goals, and which of its pods would move", find: names.FindWorkload, slashes: 2,
+			long: "Explain a workload's goals, and which of the workload's pods Evenkeel would move now. NAME can\n" +
+				"include the workload's namespace, as KIND/NAMESPACE/NAME. KIND can be a short name, such as deploy,\nsts, rs or cj.",
+			example: "  # Explain a Deployment in the namespace shop; both commands are equivalent\n  evenkeel explain workload deploy/web -n shop\n" +
 				"  evenkeel explain workload deployment/shop/web"}),
 		newExplainReason(),
 	)

@@ -19,8 +19,9 @@ func newExplainReason() *cobra.Command {
 	return &cobra.Command{
 		Use: "reason [CODE]", Short: "Explain a reason code, or list all codes",
 		Long: "Explain what a reason code in a report, metric or event means, and what would have to change.\n" +
-			"Without CODE, the command lists all codes. It needs no cluster.",
-		Example: "  # What does a code in a report mean?\n  evenkeel explain reason ZoneSkewed\n\n  # Which codes exist?\n  evenkeel explain reason",
+			"Without CODE, the command lists all codes. The command does not need a cluster.",
+		Example:     "  # What does the reason code ZoneSkewed mean?\n  evenkeel explain reason ZoneSkewed\n\n  # Which reason codes exist?\n  evenkeel explain reason",
+		Annotations: map[string]string{commandline.RejectsParentFlags: "true"},
 		Args: func(cmd *cobra.Command, args []string) (err error) {
 			if len(args) > 1 {
 				return fmt.Errorf("want at most one code: explain reason [CODE]")

@@ -20,16 +20,18 @@ func newImpact(g *globalFlags) *cobra.Command {
 	f := &impactFlags{}
 	c := &cobra.Command{
 		Use: "impact", Short: "Show how a zone failure affects each workload, and what helps", Args: commandline.NoArguments, Annotations: map[string]string{commandline.NamespaceOf: commandline.OfNothing},
-		Long: "Show how many of each workload's replicas a zone failure takes, how busy the remaining ones become,\nand whether the moves of a pass, other evictions, more replicas or more nodes would help. The\ncommand plans several times, and evicts nothing.",
-		Example: "  # What would a zone failure do now?\n  evenkeel impact\n\n" +
-			"  # For a snapshot\n  evenkeel impact -f examples/three-zones.yaml\n\n" +
-			"  # In a pipeline: fail if a workload would be lost, or lose more than half of its replicas\n  evenkeel impact -f snapshot.yaml --fail-on-category 2",
+		Long: "Show how many of each workload's replicas a zone failure would take down, and how busy the remaining\n" +
+			"replicas would become. The command also says whether the moves of a pass, other evictions, more\n" +
+			"replicas or more nodes would help. The command makes several plans, and evicts nothing.",
+		Example: "  # How would a zone failure affect the workloads now?\n  evenkeel impact\n\n" +
+			"  # Answer the same question for a snapshot\n  evenkeel impact -f examples/three-zones.yaml\n\n" +
+			"  # Fail a pipeline if a workload would lose all or more than half of its replicas\n  evenkeel impact -f snapshot.yaml --fail-on-category 2",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()
 	f.add(fl)
 	f.whatIf.addTo(fl)
-	fl.IntVar(&f.failOn, "fail-on-category", 0, "exit with 2 if a workload is in this failure category (1 to 4) or a worse one; \"3 or 4\" (unknown usage) counts as 3, and a workload without a running replica as 1; exit code 1 (an error) takes precedence")
+	fl.IntVar(&f.failOn, "fail-on-category", 0, "exit with 2 if a workload is in this failure category (1 to 4) or a worse one; category \"3 or 4\" (unknown usage) counts as 3, and a workload without a running replica counts as 1; after an error, the exit code is still 1")
 	return c
 }
 

@@ -46,9 +46,9 @@ type inputFlags struct {
 func (f *inputFlags) add(fl *pflag.FlagSet) {
 	installed.AddNamespaceFlag(fl, &f.namespace)
 	fl.StringArrayVarP(&f.files, "filename", "f", nil,
-		"read objects from a file or directory instead of the cluster (-: standard input); repeatable")
-	fl.StringVar(&f.version, "kubernetes-version", "", "with -f: the version of the API server, such as 1.36, if the files do not contain it "+
-		"(default: that of the oldest kubelet)")
+		"read objects from this file or directory instead of the cluster; - means standard input; repeatable")
+	fl.StringVar(&f.version, "kubernetes-version", "", "with -f: the API server's version, such as 1.36, if the files do not contain the version "+
+		"(default: the oldest kubelet's version)")
 }
 
 func (f *inputFlags) describeSource() string {
@@ -192,9 +192,9 @@ type planningFlags struct {
 
 func (f *planningFlags) add(fl *pflag.FlagSet) {
 	f.input.add(fl)
-	fl.StringVar(&f.config, "config", "", installed.ConfigFlagHelp+"; with -f, the default is builtin")
-	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies that are due (default: all); the others are constraints")
-	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html, markdown, "+commandline.ObjectForms)
+	fl.StringVar(&f.config, "config", "", "configuration file, or builtin for this program's own configuration (default: the configuration of the release in the cluster, or builtin with -f)")
+	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies to plan for; goals of all other strategies become constraints (default: all)")
+	fl.StringVarP(&f.output, "output", "o", "table", "output format: table, wide, json, yaml, html, markdown, "+commandline.ObjectForms)
 }
 
 // planningInput is everything that a plan depends on, and the output format.

@@ -16,7 +16,7 @@ import (
 const defaultLeaseTimeout = 30 * time.Minute
 
 func addLeaseNamespaceFlag(fl *pflag.FlagSet, into *string) {
-	fl.StringVar(into, "lease-namespace", cmp.Or(os.Getenv("POD_NAMESPACE"), corev1.NamespaceDefault), "namespace of Evenkeel's Lease, pause and state")
+	fl.StringVar(into, "lease-namespace", cmp.Or(os.Getenv("POD_NAMESPACE"), corev1.NamespaceDefault), "namespace for Evenkeel's Lease, pause and state")
 }
 
 // leaseIdentity returns the name of this process as the holder of a Lease: the name of its pod, or else of its host,

@@ -88,9 +88,11 @@ func errorText(err error) string {
 
 func newRoot(g *globalFlags) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "evenkeel",
-		Short:         "Keep a Kubernetes cluster balanced",
-		Long:          "Keep a Kubernetes cluster balanced: evict the fewest pods whose replacements are predicted to land\nsomewhere better. Unless a configuration permits it, Evenkeel evicts nothing.",
+		Use:   "evenkeel",
+		Short: "Keep a Kubernetes cluster balanced",
+		Long: "Keep a Kubernetes cluster balanced. Evenkeel predicts where the scheduler will place replacements,\n" +
+			"and evicts as few pods as possible. Without a configuration that permits evictions, Evenkeel evicts\n" +
+			"nothing.",
 		SilenceErrors: true, SilenceUsage: true, Args: commandline.NoArguments, Version: programVersion(),
 		PersistentPreRunE: g.checkConnection,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

@@ -67,7 +67,7 @@ func checkCall(words []string, whole bool) error {
 	return nil
 }
 
-// pagesWithCommands returns README.md, and all pages of docs, deploy and the chart that are not made from the commands.
+// pagesWithCommands returns README.md, and all pages of docs, deploy and the chart.
 func pagesWithCommands(t *testing.T) []string {
 	t.Helper()
 	const root = "../.."
@@ -77,8 +77,6 @@ func pagesWithCommands(t *testing.T) []string {
 			switch {
 			case err != nil:
 				return err
-			case d.IsDir() && d.Name() == "cli":
-				return filepath.SkipDir
 			case strings.HasSuffix(path, ".md"):
 				pages = append(pages, path)
 			}

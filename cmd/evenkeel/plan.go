@@ -27,11 +27,13 @@ func newPlan(g *globalFlags) *cobra.Command {
 	f := &planFlags{}
 	c := &cobra.Command{
 		Use: "plan", Short: "Show which pods a pass would move now, and why", Args: commandline.NoArguments, Annotations: map[string]string{commandline.NamespaceOf: commandline.OfNothing},
-		Long: "Show which pods a pass would move now, and why. The command evicts nothing.\n\nThe plan is for the cluster, or with -f for a saved snapshot. With -o yaml or json, it is a\nRebalancePlan, or a List of several if strategies are in several modes.",
-		Example: "  # What would the release do now?\n  evenkeel plan\n\n  # Save a plan for a person who decides\n  evenkeel plan -o yaml > plan.yaml\n  evenkeel apply plan.yaml   # or kubectl create -f plan.yaml\n\n" +
-			"  # Which violations of a descheduler policy would remain?\n  evenkeel plan --compare-policy policy.yaml\n\n" +
-			"  # Which pods would find no node if n1 were gone, and what would a pass do then?\n  evenkeel plan --without-node n1\n\n" +
-			"  # For a snapshot, and for objects that kubectl prints\n  evenkeel plan -f examples/three-zones.yaml\n  kubectl get nodes,pods,ns,svc,pdb,quota,limits,sa,rs,deploy,sts,ds,jobs,cj,rc,pc -A -o json |\n    evenkeel plan -f -",
+		Long: "Show which pods a pass would move now, and why. The command evicts nothing.\n\nThe command plans for the cluster, or with -f for a saved snapshot. With -o yaml or json, the\n" +
+			"command prints a RebalancePlan. If the strategies have different modes, the command prints a List\n" +
+			"with a RebalancePlan for each mode.",
+		Example: "  # What would the release do now?\n  evenkeel plan\n\n  # Save a plan, review it, and execute it\n  evenkeel plan -o yaml > plan.yaml\n  evenkeel apply plan.yaml   # or kubectl create -f plan.yaml\n\n" +
+			"  # Which violations of a descheduler policy would remain after this plan?\n  evenkeel plan --compare-policy policy.yaml\n\n" +
+			"  # Which pods would find no node without n1, and what would a pass do then?\n  evenkeel plan --without-node n1\n\n" +
+			"  # Plan for a snapshot, and for objects that kubectl prints\n  evenkeel plan -f examples/three-zones.yaml\n  kubectl get nodes,pods,ns,svc,pdb,quota,limits,sa,rs,deploy,sts,ds,jobs,cj,rc,pc -A -o json |\n    evenkeel plan -f -",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()
@@ -39,12 +41,12 @@ func newPlan(g *globalFlags) *cobra.Command {
 	f.whatIf.addTo(fl)
 	commandline.AddNoHeaders(fl, &f.noHeaders)
 	commandline.AddFilter(fl, &f.filter)
-	fl.StringVar(&f.saveInput, "save-input", "", "write the input of the plan to this file (JSON), to plan on it again with -f")
+	fl.StringVar(&f.saveInput, "save-input", "", "write the input of the plan to this JSON file, so that you can plan for the same input again with -f")
 	fl.StringVar(&f.comparePolicy, "compare-policy", "",
-		"print what this policy of the descheduler (or the values of its chart) finds wrong here, and what the plan does about each violation (-: standard input)")
-	fl.BoolVar(&f.advise, "advise", false, "also say how many new nodes would help unmet goals and Pending pods (plans at most 8 times more, within limits.maxPlanTime)")
+		"file with a descheduler policy or the descheduler chart's values; list the violations of this policy, and what the plan does about each of them; - means standard input")
+	fl.BoolVar(&f.advise, "advise", false, "also say how many new nodes would help unmet goals and Pending pods; the command makes at most 8 more plans, within limits.maxPlanTime")
 	fl.BoolVar(&f.detailedExitCode, "detailed-exitcode", false,
-		"exit with 2 if moves are planned that a pass executes or a person may approve; 1 (an error, nothing could be judged, or no usage data for a strategy that is due or for hints) takes precedence")
+		"exit with 2 if the plan has moves that a pass would execute or that a person may approve; the exit code is still 1 after an error, if nothing could be judged, or if usage data is missing for a strategy that is due or for hints")
 	return c
 }
 

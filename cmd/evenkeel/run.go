@@ -51,27 +51,29 @@ func newRun(g *globalFlags) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
 		Use: "run", Short: "Run strategies on their schedules, or once with --once", Args: commandline.NoArguments,
-		Long:    "Run each strategy on its schedule while this process holds the Lease.\n\nWith --once, run one pass and exit. The exit code is 0 after the pass, and 1 if something prevented\nit, if it could judge nothing, or if usage data is missing for a strategy that is due or for hints.",
-		Example: "  # A dry run with the built-in configuration\n  evenkeel run\n\n  # With a configuration that may permit evictions\n  evenkeel run --config config.yaml\n\n  # One pass of one strategy, like a CronJob's Job\n  evenkeel run --once --strategy zones --config config.yaml",
+		Long: "Run each strategy on its schedule while this process holds the Lease.\n\nWith --once, run one pass and exit. The exit code is 0 if the pass ran. The exit code is 1 if an\n" +
+			"error prevented the pass, if the pass could judge nothing, or if usage data is missing for a\n" +
+			"strategy that is due or for hints.",
+		Example: "  # Start a dry run with the built-in configuration\n  evenkeel run\n\n  # Use a configuration that may permit evictions\n  evenkeel run --config config.yaml\n\n  # Run one pass of one strategy, like a CronJob's Job\n  evenkeel run --once --strategy zones --config config.yaml",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.config, "config", "", "configuration file (default: the built-in one, always a dry run)")
-	fl.BoolVar(&f.once, "once", false, "make one pass and exit")
+	fl.StringVar(&f.config, "config", "", "configuration file (default: the built-in configuration, which is always a dry run)")
+	fl.BoolVar(&f.once, "once", false, "run one pass and exit")
 	fl.StringSliceVar(&f.strategies, "strategy", nil,
-		"with --once: strategies that are due (default: all); the goals of the others are constraints")
-	fl.StringVarP(&f.output, "output", "o", string(report.Table), "with --once: report as table, wide, yaml, html, markdown, json (one line each), "+commandline.ObjectForms)
+		"with --once: strategies to run; goals of all other strategies become constraints (default: all)")
+	fl.StringVarP(&f.output, "output", "o", string(report.Table), "report format with --once: table, wide, yaml, html, markdown, json (one line per report), "+commandline.ObjectForms)
 	commandline.AddNoHeaders(fl, &f.noHeaders)
 	f.logReport.Names = passlog.Details()
 	fl.Var(&f.logReport, "log-report",
-		"what the log says about each pass: none, lines (one for the pass and one for each move), or full (the whole report too) (default: lines, with --once none)")
+		"log output for each pass: none, lines (one line for the pass and one for each move), or full (these lines and the whole report) (default: lines, or none with --once)")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", defaultLeaseTimeout,
-		"with --once: how long to wait for the Lease, for example while another job makes its pass")
+		"with --once: how long to wait for the Lease, for example while another Job runs its pass")
 	fl.DurationVar(&f.passTimeout, "pass-timeout", 0,
-		"with --once: how long after it got the Lease the pass may begin evictions; the rest is left to the next pass (default: no limit)")
+		"with --once: how long after acquiring the Lease the pass may start evictions; the next pass executes the rest (default: no limit)")
 	addLeaseNamespaceFlag(fl, &f.namespace)
 	fl.StringVar(&f.pushURL, "push-url", "",
-		"with --once: Pushgateway that receives the metrics of the pass, such as http://pushgateway:9091")
+		"with --once: URL of the Pushgateway that receives the pass's metrics, such as http://pushgateway:9091")
 	f.serving.add(fl)
 	return c
 }

@@ -27,16 +27,16 @@ type servingFlags struct {
 // add adds the flags to fl.
 func (f *servingFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.bind, "bind-address", ":8080",
-		"address of /livez, /readyz, /metrics and, if enabled, /watcher, /status and /nodes; unused with --once")
+		"address that serves /livez, /readyz, /metrics and, if enabled, /watcher, /status and /nodes; ignored with --once")
 	fl.StringVar(&f.certFile, "tls-cert-file", "",
-		"certificate (PEM) with which --bind-address serves HTTPS; a changed file is read again (default: plain HTTP)")
-	fl.StringVar(&f.keyFile, "tls-private-key-file", "", "private key (PEM) of --tls-cert-file")
+		"PEM file with the certificate with which --bind-address serves HTTPS; Evenkeel reads the file again when it changes (default: plain HTTP)")
+	fl.StringVar(&f.keyFile, "tls-private-key-file", "", "PEM file with the private key for --tls-cert-file")
 	fl.BoolVar(&f.authorize, "authorize-metrics", false,
-		"answer all paths but /livez and /readyz only to bearer tokens whose owner may get the path (TokenReview, SubjectAccessReview)")
+		"require a bearer token for all paths except /livez and /readyz; the token's owner must have permission to get the path (TokenReview, SubjectAccessReview)")
 	fl.StringSliceVar(&f.audiences, "metrics-audiences", nil,
-		"with --authorize-metrics: audiences for which tokens are accepted (default: those of the API server)")
+		"with --authorize-metrics: accepted token audiences (default: the API server's audiences)")
 	fl.StringVar(&f.debug, "debug-address", "",
-		"loopback address of /debug/pprof/ and /configz, such as 127.0.0.1:6060 (default: not served); unused with --once")
+		"loopback address that serves /debug/pprof/ and /configz, such as 127.0.0.1:6060; ignored with --once (default: not served)")
 }
 
 // check validates the flags without reading files. The error names the flag and says what to set.

@@ -35,13 +35,16 @@ func newUI(g *globalFlags) *cobra.Command {
 	f := &uiFlags{}
 	c := &cobra.Command{
 		Use: "ui", Short: "Show live pages about the release and the cluster in a browser", Args: commandline.NoArguments,
-		Long: "Show live pages about the release and the cluster in a browser: waiting plans, the current pass, the\nhistory and the cluster. If your account may do so, you can approve and discard plans there, pause,\nresume, and request passes.\n\n" +
-			"The pages are served on 127.0.0.1 only, until Ctrl-C. They use the kubeconfig of this command, so\nthe API server decides what they show and do. The printed address works once, for one browser.",
-		Example: "  # Open the address that it prints\n  evenkeel ui\n\n  # On the port of an existing tunnel\n  evenkeel ui --port 8443",
+		Long: "Show live pages in a browser: the waiting plans, the current pass, the history and the cluster. If\n" +
+			"your account has the permissions, you can also approve and discard plans, pause and resume\n" +
+			"evictions, and request passes there.\n\nThe command serves the pages on 127.0.0.1 until you press Ctrl-C. The pages use the command's\n" +
+			"kubeconfig, so the API server decides what they can show and do. The printed address works only\n" +
+			"once, for one browser.",
+		Example: "  # Start the server, and then open the printed address\n  evenkeel ui\n\n  # Use the port of an existing tunnel\n  evenkeel ui --port 8443",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.serve(cmd, g) },
 	}
 	installed.AddNamespaceFlag(c.Flags(), &f.namespace)
-	c.Flags().IntVar(&f.port, "port", 0, "port on 127.0.0.1 (default: a free one)")
+	c.Flags().IntVar(&f.port, "port", 0, "port on 127.0.0.1 (default: any free port)")
 	c.Flags().StringVar(&f.config, "config", "", installed.ConfigFlagHelp)
 	return c
 }

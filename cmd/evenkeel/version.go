@@ -33,11 +33,12 @@ func newVersion(g *globalFlags) *cobra.Command {
 	var output, namespace string
 	var clientOnly bool
 	c := &cobra.Command{
-		Use: "version", Short: "Print the versions of this program and of the release", Args: commandline.NoArguments,
-		Long: "Print the version of this program, and of the release in the cluster: the version of the leader,\n" +
-			"or of the last one. If the release cannot be found, the command says why, and still exits with 0.",
-		Example: "  # Both versions\n  evenkeel version\n\n  # Only the version of this program, without a cluster\n  evenkeel version --client\n\n" +
-			"  # Both for a script\n  evenkeel version -o json",
+		Use: "version", Short: "Print this program's version and the release's version", Args: commandline.NoArguments,
+		Long: "Print this program's version and the release's version. The release's version is the version of the\n" +
+			"current leader, or of the last leader if no process leads now. If the command cannot find the\n" +
+			"release, the command says why and still exits with 0.",
+		Example: "  # Print this program's version and the release's version\n  evenkeel version\n\n  # Print only this program's version, without a cluster\n  evenkeel version --client\n\n" +
+			"  # Print both versions for a script\n  evenkeel version -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(versionFormats, output) {
 				return fmt.Errorf("--output: %q is not an output format (want one of %s)", output, strings.Join(versionFormats, ", "))
@@ -53,8 +54,8 @@ func newVersion(g *globalFlags) *cobra.Command {
 			return v.write(cmd.OutOrStdout(), output)
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "text", "text, json or yaml")
-	c.Flags().BoolVar(&clientOnly, "client", false, "only the version of this program; needs no cluster")
+	c.Flags().StringVarP(&output, "output", "o", "text", "output format: text, json or yaml")
+	c.Flags().BoolVar(&clientOnly, "client", false, "print only this program's version, without a cluster")
 	installed.AddNamespaceFlag(c.Flags(), &namespace)
 	return c
 }

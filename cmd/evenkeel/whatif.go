@@ -19,9 +19,9 @@ import (
 type whatIfFlags struct{ without, added, zones []string }
 
 func (f *whatIfFlags) addTo(fl *pflag.FlagSet) {
-	fl.StringArrayVar(&f.without, "without-node", nil, "imagine that this node is gone; repeatable")
-	fl.StringArrayVar(&f.added, "add-node", nil, "imagine new nodes like this one, such as 3=n1; repeatable")
-	fl.StringArrayVar(&f.zones, "zone-down", nil, "imagine that the nodes of this zone are gone; repeatable")
+	fl.StringArrayVar(&f.without, "without-node", nil, "plan as if this node were gone; repeatable")
+	fl.StringArrayVar(&f.added, "add-node", nil, "plan as if the cluster had this many more nodes like this node, such as 3=n1; repeatable")
+	fl.StringArrayVar(&f.zones, "zone-down", nil, "plan as if all nodes in this zone were gone; repeatable")
 }
 
 // change returns the change that the flags describe.

@@ -34,9 +34,9 @@ var levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelI
 func (o *Options) AddFlags(fl *pflag.FlagSet) {
 	o.format = Choice{Value: "text", Names: []string{"text", "json"}}
 	o.level = Choice{Value: "info", Names: []string{"debug", "info", "warn", "error"}}
-	fl.Var(&o.format, "log-format", "format of log lines on stderr: text or json")
-	fl.Var(&o.level, "log-level", "the least important log lines to show: debug, info, warn or error")
-	fl.BoolVarP(&o.verbose, "verbose", "v", false, "the same as --log-level debug, whatever --log-level says")
+	fl.Var(&o.format, "log-format", "format of the log on standard error: text or json")
+	fl.Var(&o.level, "log-level", "lowest log level to print: debug, info, warn or error")
+	fl.BoolVarP(&o.verbose, "verbose", "v", false, "set the log level to debug; overrides --log-level")
 }
 
 // JSON reports whether log lines are JSON objects.

@@ -47,9 +47,9 @@ func (p Program) Arguments(args []string) []string {
 // that all commands have; other commands do not list them.
 func (p Program) Configure(root *cobra.Command) {
 	root.AddCommand(&cobra.Command{
-		Use: "options", Short: "List the flags of all commands",
-		Long:    "List the flags that every command accepts: for the connection to the cluster, and for logs.",
-		Example: "  # List the flags that all commands have\n  evenkeel options",
+		Use: "options", Short: "List the options that all commands accept",
+		Long:    "List the options that every command accepts: for the connection to the cluster, and for logs.",
+		Example: "  # List the options that all commands accept\n  evenkeel options",
 		Args:    root.Args,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "The following options can be passed to any command:\n\n%s", describeFlags(root.PersistentFlags()))
@@ -90,11 +90,8 @@ func writeHelp(out io.Writer, cmd *cobra.Command) error {
 		fmt.Fprintf(&b, "Examples:\n%s\n\n", cmd.Example)
 	}
 	writeCommands(&b, cmd)
-	if local := cmd.LocalFlags(); cmd != cmd.Root() && local.HasAvailableFlags() {
-		own := withoutInherited(cmd)
-		if own.HasAvailableFlags() {
-			fmt.Fprintf(&b, "Options:\n%s\n", describeFlags(own))
-		}
+	if own := OwnFlags(cmd); own.HasAvailableFlags() {
+		fmt.Fprintf(&b, "Options:\n%s\n", describeFlags(own))
 	}
 	b.WriteString("Usage:\n")
 	if cmd.Runnable() && !cmd.HasAvailableSubCommands() {
@@ -133,11 +130,18 @@ func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	}
 }
 
-// withoutInherited returns the flags of a command and of its parents below the root.
-func withoutInherited(cmd *cobra.Command) *pflag.FlagSet {
+// RejectsParentFlags is the annotation of commands that reject the flags of their parent.
+const RejectsParentFlags = "rejects-parent-flags"
+
+// OwnFlags returns the flags of a command, and those that it has from a parent other than the root.
+func OwnFlags(cmd *cobra.Command) *pflag.FlagSet {
 	own := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if cmd.Root().PersistentFlags().Lookup(f.Name) == nil && f.Name != "help" {
+	all := cmd.Flags()
+	if cmd.Annotations[RejectsParentFlags] != "" {
+		all = cmd.LocalFlags()
+	}
+	all.VisitAll(func(f *pflag.Flag) {
+		if cmd.Root().PersistentFlags().Lookup(f.Name) == nil && f.Name != "help" && f.Name != "version" {
 			own.AddFlag(f)
 		}
 	})

@@ -64,7 +64,7 @@ func TestHelp(t *testing.T) {
 	if wide := slices.IndexFunc(strings.Split(got, "\n"), func(l string) bool { return len(l) > 100 }); wide >= 0 {
 		t.Errorf("line %d has more than 100 columns:\n%s", wide+1, got)
 	}
-	if got := help(t, commandline.Program{}); !strings.Contains(got, "  options      List the flags") || !strings.Contains(got, "evenkeel COMMAND [flags]") {
+	if got := help(t, commandline.Program{}); !strings.Contains(got, "  options      List the options") || !strings.Contains(got, "evenkeel COMMAND [flags]") {
 		t.Errorf("the help of the program:\n%s", got)
 	}
 }

@@ -22,14 +22,14 @@ const ObjectForms = "name, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or jsonp
 
 // AddNoHeaders adds the flag --no-headers.
 func AddNoHeaders(fl *pflag.FlagSet, value *bool) {
-	fl.BoolVar(value, "no-headers", false, "with -o table or wide: only the rows of moves or passes, one line each, without headings and other text")
+	fl.BoolVar(value, "no-headers", false, "with -o table or wide: print only one line per move or pass, without headings and other text")
 }
 
 // AddFilter adds the flags that select what a command shows of a plan or of the history.
 func AddFilter(fl *pflag.FlagSet, f *plan.Filter) {
-	fl.StringSliceVar(&f.Namespaces, "show-namespace", nil, "show only pods and workloads of this namespace; repeatable")
-	fl.StringSliceVar(&f.Nodes, "show-node", nil, "show only moves from and to this node, and what else is about it; repeatable")
-	fl.StringSliceVar(&f.Strategies, "show-strategy", nil, "show only moves and goals of this strategy; repeatable. All strategies are still planned for")
+	fl.StringSliceVar(&f.Namespaces, "show-namespace", nil, "show only pods and workloads in this namespace; repeatable")
+	fl.StringSliceVar(&f.Nodes, "show-node", nil, "show only moves from or to this node, and other facts about the node; repeatable")
+	fl.StringSliceVar(&f.Strategies, "show-strategy", nil, "show only moves and goals of this strategy; the plan itself still covers all strategies; repeatable")
 }
 
 // ParseOutput parses the flag --output of a command that prints documents. For the forms of kubectl it returns JSON,

@@ -19,12 +19,12 @@ import (
 
 // New returns the command config. kubeconfig is the value of the flag --kubeconfig.
 func New(kubeconfig *string) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Check, print or convert a configuration", Long: "Check, print or convert a configuration file. None of these commands needs a cluster.", Args: commandline.NoArguments,
+	c := &cobra.Command{Use: "config", Short: "Check, print or convert a configuration", Long: "Check, print or convert a configuration file. The subcommands of config do not need a cluster.", Args: commandline.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	c.AddCommand(&cobra.Command{
 		Use: "check FILE", Short: "Report every mistake in a configuration", Args: commandline.OneFile,
-		Long:    "Report every mistake in a configuration at once, and warn about settings that are probably\nmistakes. FILE may be - for standard input.",
-		Example: "  # Check a file before it is used\n  evenkeel config check config.yaml",
+		Long:    "Report every mistake in a configuration file, and warn about settings that are probably mistakes. To\nread the configuration from standard input, set FILE to -.",
+		Example: "  # Check a file before you use it\n  evenkeel config check config.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, load := args[0], func() (*config.Config, error) { return config.LoadFile(args[0]) }
 			if name == "-" {
@@ -39,8 +39,8 @@ func New(kubeconfig *string) *cobra.Command {
 		},
 	}, &cobra.Command{
 		Use: "default", Short: "Print the default configuration with comments", Args: commandline.NoArguments,
-		Long:    "Print the default configuration. Its comments describe every key.",
-		Example: "  # Start a configuration\n  evenkeel config default > config.yaml",
+		Long:    "Print the default configuration, with a comment for every key.",
+		Example: "  # Start your own configuration from the default\n  evenkeel config default > config.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(evenkeel.DefaultConfig)
 			return err
@@ -53,9 +53,10 @@ func newPrint() *cobra.Command {
 	var path string
 	c := &cobra.Command{
 		Use: "print", Short: "Print the whole effective configuration", Args: commandline.NoArguments,
-		Long: "Print the effective configuration: every key with its value, and the strategies of the presets\nmerged with those of the file. " +
-			"The output is a config.yaml that results in the same plans.",
-		Example: "  # The effective configuration of a file\n  evenkeel config print --config config.yaml",
+		Long: "Print the effective configuration: a config.yaml with the value of every key, in which the\n" +
+			"strategies from presets are merged with those from the file. The printed configuration produces the\n" +
+			"same plans as the file.",
+		Example: "  # Print the effective configuration of a file\n  evenkeel config print --config config.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			conf, err := config.Load("config.yaml", evenkeel.DefaultConfig)
 			if path != "" {
@@ -72,18 +73,17 @@ func newPrint() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&path, "config", "", "configuration file; default: see config default")
+	c.Flags().StringVar(&path, "config", "", "configuration file (default: the configuration that `config default` prints)")
 	return c
 }
 
 func newSchema() *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of config.yaml, for editors", Args: commandline.NoArguments,
-		Long: "Print the JSON Schema (draft 7) of config.yaml: its keys with their types, defaults, allowed values\nand descriptions. " +
-			"An editor with a YAML language server then completes and checks a file whose first\nline names the schema:\n\n" +
-			"  # yaml-language-server: $schema=evenkeel.schema.json\n\n" +
-			"`evenkeel config check` also checks what a schema cannot express.",
-		Example: "  # Write the schema beside config.yaml\n  evenkeel config schema > evenkeel.schema.json",
+		Long: "Print the JSON Schema (draft 7) of config.yaml, with each key's type, default, allowed values and\n" +
+			"description. An editor with a YAML language server can then complete and check your file if the\n" +
+			"file's first line names the schema:\n\n    # yaml-language-server: $schema=evenkeel.schema.json\n\n`evenkeel config check` also finds mistakes that a schema cannot describe.",
+		Example: "  # Save the schema next to config.yaml\n  evenkeel config schema > evenkeel.schema.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(schema.Config)
 			return err

@@ -29,17 +29,16 @@ const (
 func newConvert() *cobra.Command {
 	f := &convertFlags{}
 	c := &cobra.Command{
-		Use: "convert FILE", Short: "Convert another program's configuration, or an earlier format", Args: commandline.OneFile,
-		Long: "Print a config.yaml with comments that say what differs. FILE (-: standard input) is one of:\n" +
-			"- a DeschedulerPolicy (v1alpha2 or v1alpha1), or a ConfigMap that contains one\n" +
-			"- all values of the descheduler's chart: helm get values RELEASE --all -o yaml\n" +
-			"- the rule.yaml of dynamicScheduler\n" +
-			"- a config.yaml or Evenkeel chart values with a list of strategies, which becomes a map by name\n" +
-			"If a setting cannot be converted, the command names it and prints no configuration. Read the\n" +
-			"configuration, save it, and check it with `evenkeel config check`.",
-		Example: "  # A descheduler policy\n  evenkeel config convert policy.yaml > config.yaml\n" +
-			"\n  # The descheduler chart's values, to values for Evenkeel's chart\n  helm get values descheduler -n kube-system --all -o yaml > old.yaml\n  evenkeel config convert old.yaml -o values > values.yaml\n" +
-			"\n  # The rules of dynamicScheduler\n  evenkeel config convert rule.yaml --prometheus-url http://prometheus.monitoring:9090 > config.yaml",
+		Use: "convert FILE", Short: "Convert another program's configuration, or an old config.yaml", Args: commandline.OneFile,
+		Long: "Print a config.yaml that is equivalent to another program's configuration. Comments in the output\n" +
+			"describe each difference. FILE, or standard input if FILE is -, contains one of:\n\n- a DeschedulerPolicy (v1alpha2 or v1alpha1), or a ConfigMap that contains one\n" +
+			"- all values of the descheduler's chart, as printed by `helm get values RELEASE --all -o yaml`\n" +
+			"- dynamicScheduler's rule.yaml\n" +
+			"- a config.yaml or values of Evenkeel's chart in which strategies are still a list instead of a map\n\nIf a setting cannot be converted, the command names the setting and prints no configuration. Review\n" +
+			"the printed configuration, and check it with `evenkeel config check`.",
+		Example: "  # Convert a descheduler policy\n  evenkeel config convert policy.yaml > config.yaml\n" +
+			"\n  # Convert the descheduler chart's values to values for Evenkeel's chart\n  helm get values descheduler -n kube-system --all -o yaml > old.yaml\n  evenkeel config convert old.yaml -o values > values.yaml\n" +
+			"\n  # Convert dynamicScheduler's rules\n  evenkeel config convert rule.yaml --prometheus-url http://prometheus.monitoring:9090 > config.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, data, err := commandline.ReadFile(args[0], cmd.InOrStdin(), commandline.MaxFileBytes)
 			if err != nil {
@@ -65,10 +64,10 @@ func newConvert() *cobra.Command {
 		},
 	}
 	fl := c.Flags()
-	fl.StringVarP(&f.output, "output", "o", outputConfig, "config (a config.yaml) or values (values of Evenkeel's chart)")
-	fl.StringVar(&f.schedule, "schedule", "", "cron schedule of all strategies that replace plugins of the descheduler "+
-		"(default: that of its chart, else every five minutes)")
-	fl.StringVar(&f.prometheusURL, "prometheus-url", "", "address of Prometheus: the value of dynamicScheduler's flag -prom")
+	fl.StringVarP(&f.output, "output", "o", outputConfig, "output format: config (a config.yaml) or values (values for Evenkeel's chart)")
+	fl.StringVar(&f.schedule, "schedule", "", "cron schedule for all strategies that replace descheduler plugins "+
+		"(default: the schedule in the descheduler chart's values, or every five minutes)")
+	fl.StringVar(&f.prometheusURL, "prometheus-url", "", "URL of Prometheus; set it to the value of dynamicScheduler's flag -prom")
 	return c
 }
 

@@ -22,11 +22,12 @@ func newScheduler(kubeconfig *string) *cobra.Command {
 	f := &schedulerFlags{}
 	c := &cobra.Command{
 		Use: "scheduler", Short: "Print a kube-scheduler configuration that spreads pods evenly", Args: commandline.NoArguments,
-		Long: "Print a KubeSchedulerConfiguration (v1) for kube-scheduler's flag --config: PodTopologySpread has a\n" +
-			"higher weight, and pods without spread constraints are spread over zones and nodes. --kubeconfig\nsets clientConnection.",
-		Example: "  # For a kubeadm control plane\n  evenkeel config scheduler --kubeconfig /etc/kubernetes/scheduler.conf > scheduler.yaml\n" +
+		Long: "Print a KubeSchedulerConfiguration (v1) for kube-scheduler's flag --config. The configuration gives\n" +
+			"the plugin PodTopologySpread a higher weight, and spreads pods without spread constraints over zones\n" +
+			"and nodes. The flag --kubeconfig sets clientConnection.kubeconfig in the printed configuration.",
+		Example: "  # Print the configuration for a kubeadm control plane\n  evenkeel config scheduler --kubeconfig /etc/kubernetes/scheduler.conf > scheduler.yaml\n" +
 			"\n  # Prefer nodes without dynamicScheduler's label\n  evenkeel config scheduler --pressure-label status=presure\n" +
-			"\n  # Convert a legacy Policy\n  evenkeel config scheduler --from-policy policy.json",
+			"\n  # Convert a legacy scheduler Policy\n  evenkeel config scheduler --from-policy policy.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := f.options(*kubeconfig, cmd.InOrStdin())
 			if err != nil {
@@ -42,10 +43,10 @@ func newScheduler(kubeconfig *string) *cobra.Command {
 	}
 	fl := c.Flags()
 	fl.IntVar(&f.spreadWeight, "spread-weight", 0,
-		"weight of PodTopologySpread (default: 5, or the weight in the Policy; kube-scheduler's own is 2)")
-	fl.StringVar(&f.pressure, "pressure-label", "", "prefer nodes without this label, KEY=VALUE or KEY, such as evenkeel.io/pressure=true")
-	fl.StringVar(&f.watcher, "watcher", "", "URL of a load-watcher; prints a profile for trimaran as a comment")
-	fl.StringVar(&f.from, "from-policy", "", "convert this legacy scheduler Policy (JSON or YAML; -: standard input)")
+		"weight of PodTopologySpread; kube-scheduler's own default is 2 (default: 5, or the weight in the Policy)")
+	fl.StringVar(&f.pressure, "pressure-label", "", "label, as KEY or KEY=VALUE, of nodes that the scheduler avoids if it can, such as evenkeel.io/pressure=true")
+	fl.StringVar(&f.watcher, "watcher", "", "load-watcher's URL, for which the command prints a profile with Trimaran as a comment")
+	fl.StringVar(&f.from, "from-policy", "", "file with a legacy scheduler Policy (JSON or YAML) to convert; - means standard input")
 	return c
 }
 

@@ -29,16 +29,16 @@ type Flags struct {
 func names() clientcmd.ConfigOverrideFlags {
 	f := clientcmd.RecommendedConfigOverrideFlags("")
 	f.ClusterOverrideFlags.APIServer.ShortName = "s"
-	f.ContextOverrideFlags.Namespace.Description = "Namespace of the pod or workload to explain, or of the release for commands about one"
-	f.Timeout.Description = "How long a single request may take, such as 10s; 0 sets no limit. Watches may take longer"
+	f.ContextOverrideFlags.Namespace.Description = "Namespace of the pod or workload that the command is about, or else of the release"
+	f.Timeout.Description = "Timeout of a single request other than a watch, such as 10s; 0 means no timeout"
 	return f
 }
 
 // Add adds the flags to a set.
 func (f *Flags) Add(fl *pflag.FlagSet) {
-	fl.StringVar(&f.Kubeconfig, "kubeconfig", "", "Path to the kubeconfig file (default $KUBECONFIG, ~/.kube/config, or the pod's own account)")
+	fl.StringVar(&f.Kubeconfig, "kubeconfig", "", "Path to the kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the pod's service account)")
 	clientcmd.BindOverrideFlags(&f.overrides, fl, names())
-	fl.Func("as-user-extra", "User extra to impersonate for the operation, as `KEY=VALUE`; this flag can be repeated, also with the same key",
+	fl.Func("as-user-extra", "User extra to impersonate for the operation, as `KEY=VALUE`; you can repeat this flag, also with the same key",
 		f.addUserExtra)
 }
 

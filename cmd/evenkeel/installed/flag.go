@@ -17,7 +17,7 @@ const podNamespace = "POD_NAMESPACE"
 // AddNamespaceFlag adds --lease-namespace to a command that finds the release if the flag is not set.
 func AddNamespaceFlag(fl *pflag.FlagSet, into *string) {
 	fl.StringVar(into, leaseNamespaceFlag, os.Getenv(podNamespace),
-		"namespace of Evenkeel's Lease, pause and state (default: the namespace of the only release in the cluster)")
+		"the release's namespace, which contains Evenkeel's Lease, pause and state (default: the namespace of the only release in the cluster)")
 }
 
 // CheckNamespace returns an error if --lease-namespace is not the name of a namespace.

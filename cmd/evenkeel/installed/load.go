@@ -9,7 +9,7 @@ import (
 const Builtin = "builtin"
 
 // ConfigFlagHelp describes the flag --config of commands that read the cluster.
-const ConfigFlagHelp = "configuration file, or builtin for that of this program (default: that of the release in the cluster)"
+const ConfigFlagHelp = "configuration file, or builtin for this program's own configuration (default: the configuration of the release in the cluster)"
 
 // Load reads the configuration file at path. An empty path selects the built-in configuration, which is always a
 // dry run, also if config.yaml was edited before the build: only a file that is named at the start permits evictions.

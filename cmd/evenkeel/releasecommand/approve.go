@@ -25,14 +25,19 @@ func newApprove(a *Access) *cobra.Command {
 	f := &decideFlags{}
 	c := &cobra.Command{
 		Use: "approve [PLAN]", Short: "Approve steps of a waiting plan", Args: atMostOnePlan,
-		Long:    "Approve steps of a plan that waits for approval because their strategies have mode: approve, or\nbecause somebody created it. PLAN is the plan's name or ID, or the beginning of either. Without\nPLAN, the command lists the waiting plans. The command writes the approval into the RebalancePlan;\nkubectl can do the same.\n\nThe process that holds the Lease executes the approved steps. It checks each step again and drops\nsteps that are no longer valid. Limits, windows, budgets, back-offs and pauses apply. If Evenkeel\nruns as CronJobs, the next Job executes the steps.",
-		Example: "  # Which plans are waiting?\n  evenkeel approve\n\n  # Approve the steps of one strategy\n  evenkeel approve 3f2a --strategy zones\n\n  # Approve some steps, and wait for the report\n  evenkeel approve 3f2a --steps 1,4-7 --wait 10m",
+		Long: "Approve steps of a plan that waits for approval. A plan waits if its strategies have mode: approve,\n" +
+			"or if a person created the plan. PLAN is the plan's name or ID, or a unique prefix of either.\n" +
+			"Without PLAN, the command lists the waiting plans. The command writes the approval into the\n" +
+			"RebalancePlan; you can do the same with kubectl.\n\nThe process that holds the Lease executes the approved steps. If Evenkeel runs as CronJobs, the next\n" +
+			"Job executes the steps. Evenkeel checks each step again and drops steps that are no longer valid.\n" +
+			"All limits, time windows, disruption budgets, back-offs and pauses still apply.",
+		Example: "  # Which plans are waiting?\n  evenkeel approve\n\n  # Approve the steps of one strategy\n  evenkeel approve 3f2a --strategy zones\n\n  # Approve some steps, and wait until they are executed\n  evenkeel approve 3f2a --steps 1,4-7 --wait 10m",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.approve(cmd, a, args) },
 	}
 	f.addTo(c, "approve")
 	c.Flags().DurationVar(&f.wait, "wait", 0,
-		"how long to wait for the outcomes of the steps (default: do not wait)")
-	c.Flags().StringVarP(&f.output, "output", "o", "table", "with --wait: report as table, wide, json, yaml, html or markdown")
+		"how long to wait for the steps' outcomes (default: do not wait)")
+	c.Flags().StringVarP(&f.output, "output", "o", "table", "report format with --wait: table, wide, json, yaml, html or markdown")
 	return c
 }
 

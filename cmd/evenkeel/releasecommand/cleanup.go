@@ -31,18 +31,18 @@ type cleanupFlags struct {
 func newCleanup(a *Access) *cobra.Command {
 	f := &cleanupFlags{}
 	c := &cobra.Command{
-		Use: "cleanup", Short: "Remove hints, state and Leases of an uninstalled release", Args: commandline.NoArguments,
-		Long: "Remove the hints from the nodes, and Evenkeel's ConfigMaps and Leases from its namespace. The chart\n" +
-			"runs this command after `helm uninstall`. It removes nothing while the namespace has an Evenkeel\n" +
-			"Deployment or CronJob, or while a process holds the Lease.",
-		Example: "  # After the release in the namespace evenkeel was uninstalled\n  evenkeel cleanup --lease-namespace evenkeel",
+		Use: "cleanup", Short: "Remove an uninstalled release's hints, state and Leases", Args: commandline.NoArguments,
+		Long: "Remove an uninstalled release's hints from the nodes, and its ConfigMaps and Leases from its\n" +
+			"namespace. The chart runs this command after `helm uninstall`. The command removes nothing if the\n" +
+			"namespace still has an Evenkeel Deployment or CronJob, or if a process holds the Lease.",
+		Example: "  # Clean up after you uninstalled the release in the namespace evenkeel\n  evenkeel cleanup --lease-namespace evenkeel",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, a) },
 	}
 	c.Flags().StringVar(&f.namespace, "lease-namespace", "", "namespace of the uninstalled release (required)")
-	c.Flags().StringVar(&f.config, "config", installed.Builtin, "configuration file of the controller, which names the label and the taint of hints")
-	c.Flags().DurationVar(&f.wait, "wait", defaultCleanupTimeout, "how long to wait until no process holds the Lease")
-	c.Flags().DurationVar(&f.hintsTimeout, "hints-timeout", removalTimeout, "how long reading the nodes and removing the hints may take; then the rest is removed")
-	c.Flags().BoolVar(&f.skipHints, "skip-hints", false, "leave the nodes as they are; needs no permission for nodes")
+	c.Flags().StringVar(&f.config, "config", installed.Builtin, "the release's configuration file, or builtin; the configuration names the hints' label and taint")
+	c.Flags().DurationVar(&f.wait, "wait", defaultCleanupTimeout, "how long to wait until no process holds the Lease any more")
+	c.Flags().DurationVar(&f.hintsTimeout, "hints-timeout", removalTimeout, "how long the command may spend on reading nodes and removing hints, before it removes the ConfigMaps and Leases")
+	c.Flags().BoolVar(&f.skipHints, "skip-hints", false, "do not remove hints from nodes; the command then needs no permission for nodes")
 	return c
 }
 

@@ -39,7 +39,7 @@ func atMostOnePlan(cmd *cobra.Command, args []string) error {
 func (f *decideFlags) addTo(c *cobra.Command, verb string) {
 	installed.AddNamespaceFlag(c.Flags(), &f.namespace)
 	c.Flags().StringVar(&f.strategy, "strategy", "", verb+" only the steps of this strategy")
-	c.Flags().StringVar(&f.steps, "steps", "", verb+" only these steps, such as 1,4-7 (default: all that wait)")
+	c.Flags().StringVar(&f.steps, "steps", "", verb+" only these steps, such as 1,4-7 (default: all waiting steps)")
 }
 
 // check returns the chosen steps and the output format.

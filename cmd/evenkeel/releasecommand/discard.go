@@ -17,12 +17,16 @@ func newDiscard(a *Access) *cobra.Command {
 	f := &decideFlags{output: string(report.Table)}
 	c := &cobra.Command{
 		Use: "discard [PLAN]", Short: "Discard steps of a waiting plan", Args: atMostOnePlan,
-		Long:    "Discard steps of a plan that waits for approval. Their strategies do not propose to evict the same\npods again before approvals.validFor has passed. The command writes the decision into the\nRebalancePlan; kubectl can do the same.\n\nWith --undo, discarded steps wait again, and so do approved steps that --steps names. If the plan\nhas ended, the strategies may propose the moves again at once.\n\nWithout PLAN, the command lists the waiting plans and the discarded moves.",
+		Long: "Discard steps of a plan that waits for approval. The steps' strategies do not propose to evict the\n" +
+			"same pods again until approvals.validFor has passed. Without PLAN, the command lists the waiting\n" +
+			"plans and the discarded moves. The command writes the decision into the RebalancePlan; you can do\n" +
+			"the same with kubectl.\n\nWith --undo, discarded steps wait for approval again, and so do approved steps that --steps names.\n" +
+			"If the plan has already ended, its strategies may propose the moves again at once.",
 		Example: "  # Discard a plan\n  evenkeel discard 3f2a\n\n  # Discard one step\n  evenkeel discard 3f2a --steps 2\n\n  # Let the strategies propose the moves again\n  evenkeel discard --undo 3f2a",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.discard(cmd, a, args) },
 	}
 	f.addTo(c, "discard")
-	c.Flags().BoolVar(&f.undo, "undo", false, "take back what was discarded, and what was approved if --steps names it")
+	c.Flags().BoolVar(&f.undo, "undo", false, "make discarded steps wait for approval again, and also approved steps if --steps names them")
 	return c
 }
 

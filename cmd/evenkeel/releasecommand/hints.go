@@ -33,12 +33,16 @@ import (
 func newHints(a *Access) *cobra.Command {
 	c := &cobra.Command{
 		Use: "hints", Short: "List or remove the hints that Evenkeel sets on nodes", Args: commandline.NoArguments,
-		Long: "List or remove the hints that Evenkeel sets on nodes.\n\nDuring a wave, nodes can have a hint that keeps replacements away (evictor.steer); the pass that\nwrote the hint removes it. Nodes under pressure have a hint while the pressure lasts\n(hints.enabled); the leader removes it. Use these commands if the process that should remove a hint\nwas killed, or when you uninstall Evenkeel.",
+		Long: "List or remove the hints that Evenkeel sets on nodes.\n\nDuring a wave, a node can have a steering hint that keeps replacements away (evictor.steer). The\n" +
+			"pass that set a steering hint removes the hint after the wave. A node under pressure has a pressure\n" +
+			"hint as long as the pressure lasts (hints.enabled), and the leader removes the hint. Use these\n" +
+			"commands when you uninstall Evenkeel, or if a process was killed before the process removed its\n" +
+			"hints.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var file, namespace string
-	sub := func(use, short string, args cobra.PositionalArgs, do func(cmd *cobra.Command, h *hintCommand) error) {
-		one := &cobra.Command{Use: use, Short: short, Args: args, Long: short + ".\nA running controller may set hints again.", Example: "  # Using the release's label and taint\n  evenkeel hints " + strings.Fields(use)[0], RunE: func(cmd *cobra.Command, nodes []string) error {
+	sub := func(use, short, long string, args cobra.PositionalArgs, do func(cmd *cobra.Command, h *hintCommand) error) {
+		one := &cobra.Command{Use: use, Short: short, Args: args, Long: long, Example: "  # " + short + "\n  evenkeel hints " + strings.Fields(use)[0], RunE: func(cmd *cobra.Command, nodes []string) error {
 			a.Logger(cmd)
 			conf, err := hintsConfig(a, cmd, file, namespace)
 			if err != nil {
@@ -59,13 +63,13 @@ func newHints(a *Access) *cobra.Command {
 			return do(cmd, h)
 		}}
 		one.Flags().StringVar(&file, "config", "",
-			"configuration file of the controller, which names the label and the taint of hints, or builtin (default: that of the release)")
+			"configuration file, or builtin; the configuration names the hints' label and taint (default: the release's configuration)")
 		installed.AddNamespaceFlag(one.Flags(), &namespace)
 		c.AddCommand(one)
 	}
-	sub("list", "List the hints on nodes, and similar foreign labels and taints", commandline.NoArguments, listHints)
-	sub("gc", "Remove expired hints", commandline.NoArguments, removeExpiredHints)
-	sub("clear [NODE...]", "Remove all hints now, or the hints on some nodes",
+	sub("list", "List the hints on nodes", "List the hints on nodes, and similar labels and taints that Evenkeel did not set.", commandline.NoArguments, listHints)
+	sub("gc", "Remove expired hints", "Remove expired hints from nodes. A running controller may set hints again.", commandline.NoArguments, removeExpiredHints)
+	sub("clear [NODE...]", "Remove all hints now", "Remove all hints now from the named nodes, or from all nodes. A running controller may set hints\nagain.",
 		cobra.ArbitraryArgs, removeAllHints)
 	return c
 }

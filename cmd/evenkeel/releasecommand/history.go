@@ -42,24 +42,25 @@ func newHistory(a *Access) *cobra.Command {
 	f := &historyFlags{}
 	c := &cobra.Command{
 		Use: "history", Short: "Show past passes, and the moves of a pod, workload or node", Args: names.RejectSubject,
-		Long: "Show past passes that had moves, newest first, and what each strategy achieved.\n\n" +
-			"The subcommands show the moves of a pod, of a workload, or from and to a node: when, for which\nstrategy, where the replacement was predicted to land, and where it landed. " +
-			"The command reads the\nstored plans (RebalancePlan), and changes nothing. It says what these plans do not contain.",
-		Example: "  # The passes of the last 24 hours\n  evenkeel history\n\n  # Which pods were evicted in the last 12 hours?\n  evenkeel history pod --since 12h\n\n  # Who moved this pod, and where is it now?\n  evenkeel history pod web-6c8f-x1 --namespace shop\n\n" +
-			"  # All moves from and to a node in the last week\n  evenkeel history node n1 --since 7d",
+		Long: "Show past passes that had moves, newest first, and what each strategy achieved.\n\nThe subcommands show the moves of a pod, of a workload, or from and to a node. For each move, the\n" +
+			"subcommands show when and for which strategy the pod was evicted, where Evenkeel predicted the\n" +
+			"replacement to land, and where the replacement landed. The command reads stored RebalancePlans, says\n" +
+			"what they do not contain, and changes nothing.",
+		Example: "  # Show the passes of the last 24 hours\n  evenkeel history\n\n  # Which pods were evicted in the last 12 hours?\n  evenkeel history pod --since 12h\n\n  # Which strategy moved this pod, and where is its replacement now?\n  evenkeel history pod web-6c8f-x1 --namespace shop\n\n" +
+			"  # Show all moves from and to a node in the last week\n  evenkeel history node n1 --since 7d",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.history(cmd, a, "", nil) },
 	}
 	f.addTo(c)
-	c.PersistentFlags().Lookup("output").Usage = "table, wide, json, yaml, html, markdown, " + commandline.ObjectForms
+	c.PersistentFlags().Lookup("output").Usage = "output format: table, wide, json, yaml, html, markdown, " + commandline.ObjectForms
 	commandline.AddNoHeaders(c.PersistentFlags(), &f.noHeaders)
 	commandline.AddFilter(c.PersistentFlags(), &f.filter)
-	c.PersistentFlags().StringVar(&f.since, "since", "", "how far back, such as 90m or 7d (default: "+defaultSince+"; of one pod, workload or node: all that is kept)")
+	c.PersistentFlags().StringVar(&f.since, "since", "", "how far back to look, such as 90m or 7d (default: "+defaultSince+"; for one pod, workload or node: everything that is stored)")
 	c.AddCommand(
 		f.newPlan(a),
 		f.newSubject(a, historySubject{use: "pod [NAME]", short: "Show the moves of all pods, or of one pod and its replacements", slashes: 1, selects: ofPod,
-			example: "  # Which pods were evicted in the last 12 hours, in all namespaces?\n  evenkeel history pod --since 12h\n\n  # Where did this pod go? Both commands are equivalent\n  evenkeel history pod web-6c8f-x1 -n shop\n  evenkeel history pod shop/web-6c8f-x1"}),
+			example: "  # Which pods were evicted in the last 12 hours, in all namespaces?\n  evenkeel history pod --since 12h\n\n  # Where are this pod's replacements? Both commands are equivalent\n  evenkeel history pod web-6c8f-x1 -n shop\n  evenkeel history pod shop/web-6c8f-x1"}),
 		f.newSubject(a, historySubject{use: "workload KIND/NAME", short: "Show the moves of a workload's pods", slashes: 2, selects: ofWorkload,
-			example: "  # The moves of a Deployment; both commands are equivalent\n  evenkeel history workload deploy/web -n shop\n  evenkeel history workload deployment/shop/web"}),
+			example: "  # Show the moves of a Deployment's pods; both commands are equivalent\n  evenkeel history workload deploy/web -n shop\n  evenkeel history workload deployment/shop/web"}),
 		f.newSubject(a, historySubject{use: "node NAME", short: "Show the moves from and to a node", selects: ofNode,
 			example: "  # Which pods left a node, and which landed on it?\n  evenkeel history node n1 --since 7d"}))
 	return c
@@ -67,9 +68,10 @@ func newHistory(a *Access) *cobra.Command {
 
 func (f *historyFlags) newPlan(a *Access) *cobra.Command {
 	return &cobra.Command{Use: "plan NAME", Short: "Show a stored plan, and what happened to its moves",
-		Long: "Show a waiting, running or ended plan, and what happened to its moves. A stored plan keeps only the\nmost extreme nodes and workloads; " +
-			"the report says what is left out. `evenkeel history` and\n`kubectl get rebalanceplans` list the names.",
-		Example: "  # What did this pass do?\n  evenkeel history plan 20260102-030405-1a2b3c4d\n\n  # The same, as a page for a browser\n  evenkeel history plan 20260102-030405-1a2b3c4d -o html > plan.html",
+		Long: "Show a waiting, running or ended plan, and the outcome of each move. To keep the object small, a\n" +
+			"stored plan contains only the most extreme nodes and workloads; the report says what is missing.\n" +
+			"`evenkeel history` and `kubectl get rebalanceplans` list the plans' names.",
+		Example: "  # What did this pass do?\n  evenkeel history plan 20260102-030405-1a2b3c4d\n\n  # Write the plan as a web page\n  evenkeel history plan 20260102-030405-1a2b3c4d -o html > plan.html",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return errors.New("want one name: history plan NAME")
@@ -117,11 +119,11 @@ func (f *historyFlags) newSubject(a *Access, of historySubject) *cobra.Command {
 	kind, name, _ := strings.Cut(of.use, " ")
 	optional, without := strings.HasPrefix(name, "["), ""
 	if optional {
-		without = " Without\na name, it lists the moves of all pods in the last " + defaultSince + ", or since --since; --namespace selects pods."
+		without = "\n\nWithout NAME, the command lists the moves of all pods in the last " + defaultSince + ", or in the time span that\n--since sets. The option --namespace then selects the pods of one namespace."
 	}
 	c := &cobra.Command{Use: of.use, Short: of.short, Example: of.example, Annotations: map[string]string{},
-		Long: of.short + ".\n\nEach move says when and for which strategy the pod was evicted, where its replacement was\n" +
-			"predicted to land, and where it landed. Without --since, the command reads all stored plans." + without,
+		Long: of.short + ".\n\nFor each move, the command shows when and for which strategy the pod was evicted, where Evenkeel\n" +
+			"predicted the replacement to land, and where the replacement landed. Without --since, the command\nreads all stored plans." + without,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 && (len(args) > 0 || !optional) {
 				return fmt.Errorf("want one name: history %s", of.use)

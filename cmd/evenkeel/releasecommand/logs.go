@@ -35,16 +35,18 @@ func newLogs(a *Access) *cobra.Command {
 	f := &logsFlags{}
 	c := &cobra.Command{
 		Use: "logs", Short: "Print the leader pod's log", Args: commandline.NoArguments,
-		Long:    "Print the log of the release's leader: the pod that holds the Lease and runs the passes. If there is\nno leader, print the logs of the newest Job's pods, or else of the newest pod. The pod's name goes\nto standard error.",
-		Example: "  # What the leader does\n  evenkeel logs --follow\n\n  # Every move of the last hour\n  evenkeel logs --since 1h | grep msg=move",
+		Long: "Print the leader's log. The leader is the pod that holds the Lease and runs the passes. If there is\n" +
+			"no leader, the command prints the logs of the newest Job's pods, or else of the newest pod. The\n" +
+			"command writes the pod's name to standard error.",
+		Example: "  # Follow the leader's log\n  evenkeel logs --follow\n\n  # List all moves of the last hour\n  evenkeel logs --since 1h | grep msg=move",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, a) },
 	}
 	fl := c.Flags()
 	installed.AddNamespaceFlag(fl, &f.namespace)
-	fl.BoolVarP(&f.follow, "follow", "f", false, "print new lines until the container ends")
-	fl.BoolVarP(&f.previous, "previous", "p", false, "the log of the container before its last restart")
-	fl.DurationVar(&f.since, "since", 0, "only lines that are at most this old (default: all)")
-	fl.Int64Var(&f.tail, "tail", -1, "only this many of the last lines (default: all)")
+	fl.BoolVarP(&f.follow, "follow", "f", false, "print new lines as they appear, until the container ends")
+	fl.BoolVarP(&f.previous, "previous", "p", false, "print the log of the previous container, from before its last restart")
+	fl.DurationVar(&f.since, "since", 0, "print only lines that are at most this old (default: all lines)")
+	fl.Int64Var(&f.tail, "tail", -1, "print only this many of the last lines (default: all lines)")
 	return c
 }
 

@@ -28,21 +28,22 @@ type pauseFlags struct {
 func newPause(a *Access) *cobra.Command {
 	f := &pauseFlags{}
 	c := &cobra.Command{
-		Use: "pause", Short: "Stop evictions until resume, or for a time", Args: commandline.NoArguments,
-		Long:    "Stop evictions until resume, or for a time. Evenkeel keeps watching evictions in progress, but\nstarts no new ones. Plans and reports continue.\n\nThe command sets spec.pause of the Rebalancer " + objects.ReleaseName + " in the release's namespace. Evenkeel\nreads it before every eviction.",
-		Example: "  # Until somebody runs `evenkeel resume`\n  evenkeel pause --reason \"release 42\"\n\n  # For two hours\n  evenkeel pause --for 2h",
+		Use: "pause", Short: "Stop evictions for a time, or until you resume them", Args: commandline.NoArguments,
+		Long: "Stop evictions until somebody runs `evenkeel resume`, or for the time that --for sets. Evenkeel\nkeeps watching evictions in progress, but starts no new evictions. Passes still plan and report.\n\n" +
+			"The command sets spec.pause in the Rebalancer " + objects.ReleaseName + " in the release's namespace. Evenkeel reads\nspec.pause before every eviction.",
+		Example: "  # Pause evictions until somebody runs `evenkeel resume`\n  evenkeel pause --reason \"release 42\"\n\n  # Pause evictions for two hours\n  evenkeel pause --for 2h",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.pause(cmd, a) },
 	}
 	installed.AddNamespaceFlag(c.Flags(), &f.namespace)
-	c.Flags().DurationVar(&f.duration, "for", 0, "allow evictions again after this time (default: only after resume)")
-	c.Flags().StringVar(&f.reason, "reason", "", "reason for the pause (default: the reason of the current pause)")
+	c.Flags().DurationVar(&f.duration, "for", 0, "end the pause after this time (default: only `evenkeel resume` ends the pause)")
+	c.Flags().StringVar(&f.reason, "reason", "", "reason for the pause (default: the reason for the current pause)")
 	return c
 }
 
 func newResume(a *Access) *cobra.Command {
 	f := &pauseFlags{}
 	c := &cobra.Command{
-		Use: "resume", Short: "End a pause", Args: commandline.NoArguments, Long: "End a pause: Evenkeel may evict pods again.", Example: "  # End the pause of the release\n  evenkeel resume",
+		Use: "resume", Short: "End a pause", Args: commandline.NoArguments, Long: "End a pause, so that Evenkeel can evict pods again.", Example: "  # Allow evictions again\n  evenkeel resume",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.resume(cmd, a) },
 	}
 	installed.AddNamespaceFlag(c.Flags(), &f.namespace)

@@ -27,16 +27,17 @@ type showFlags struct{ namespace, output string }
 
 func (f *showFlags) addTo(c *cobra.Command) {
 	installed.AddNamespaceFlag(c.PersistentFlags(), &f.namespace)
-	c.PersistentFlags().StringVarP(&f.output, "output", "o", string(report.Table), "table, wide, json, yaml, "+commandline.ObjectForms)
+	c.PersistentFlags().StringVarP(&f.output, "output", "o", string(report.Table), "output format: table, wide, json, yaml, "+commandline.ObjectForms)
 }
 
 func newStatus(a *Access) *cobra.Command {
 	f := &showFlags{}
 	c := &cobra.Command{
 		Use: "status", Short: "Show what the release does, whether anything is wrong, and what to do", Args: commandline.NoArguments,
-		Long: "Show what the release does now, whether anything is wrong, and what to do about it.\n\n" +
-			"The command reads the Rebalancer, the Leases, and the waiting and running plans. It changes nothing.\nIf a permission is missing, it shows the rest and names the permission. With -o json or yaml, it\nprints the Rebalancer.",
-		Example: "  # What is going on?\n  evenkeel status\n\n  # The status as YAML\n  evenkeel status -o yaml",
+		Long: "Show what the release does now, whether anything is wrong, and what to do about each problem.\n\nThe command reads the Rebalancer, the Leases, and the waiting and running plans. The command changes\n" +
+			"nothing. If a permission is missing, the command names the permission and shows everything else.\n" +
+			"With -o json or yaml, the command prints the Rebalancer.",
+		Example: "  # What does Evenkeel do now?\n  evenkeel status\n\n  # Print the Rebalancer as YAML\n  evenkeel status -o yaml",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.status(cmd, a) },
 	}
 	f.addTo(c)

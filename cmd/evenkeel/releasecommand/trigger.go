@@ -40,12 +40,15 @@ func newTrigger(a *Access) *cobra.Command {
 	f := &triggerFlags{}
 	c := &cobra.Command{
 		Use: "trigger STRATEGY...", Short: "Ask the leader to run strategies now", Args: requireStrategies,
-		Long:    "Ask the leader to run a pass of the strategies now, as if they were due. Limits, windows, budgets,\nback-offs and pauses apply. The leader accepts requests between passes, at most one per minute.\n\nThe command creates a RebalanceRun in the release's namespace, and waits for its status. If there is\nno leader, the request waits for the next one, such as a CronJob's next Job.",
-		Example: "  # Run the strategy zones now\n  evenkeel trigger zones\n\n  # See the requests\n  kubectl get rebalanceruns --namespace evenkeel",
+		Long: "Ask the leader to run a pass of the named strategies now, as if they were due. All limits, time\n" +
+			"windows, disruption budgets, back-offs and pauses still apply. The leader accepts requests between\n" +
+			"passes, and at most one request per minute.\n\nThe command creates a RebalanceRun in the release's namespace, and waits for its status. If there is\n" +
+			"no leader, the request waits for the next one, such as the CronJob's next Job.",
+		Example: "  # Run the strategy zones now\n  evenkeel trigger zones\n\n  # List all requests\n  kubectl get rebalanceruns --namespace evenkeel",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, a, args) },
 	}
 	installed.AddNamespaceFlag(c.Flags(), &f.namespace)
-	c.Flags().DurationVar(&f.wait, "wait", defaultTriggerTimeout, "how long to wait until the leader takes the request, and until its pass ends")
+	c.Flags().DurationVar(&f.wait, "wait", defaultTriggerTimeout, "how long to wait until the leader accepts the request, and again until the pass ends")
 	return c
 }
 
