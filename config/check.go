@@ -178,7 +178,9 @@ func checkStrategyType(c *Config, d *strict.Decoder, path string, s Strategy) (b
 		if err.Path == "" && hasArgumentBesideArgs(d, path, s.Type) {
 			continue
 		}
-		if isMisplacedInArgs(s.Type, err.Path) {
+		if text := remedies["strategies.*.args."+err.Path]; text != "" {
+			err.Message += text
+		} else if isMisplacedInArgs(s.Type, err.Path) {
 			err.Message = "unknown argument (it is a key of the strategy; write it beside args)"
 		}
 		d.Errorf(strings.TrimSuffix(path+".args."+err.Path, "."), "%s", err.Message)

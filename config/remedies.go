@@ -69,6 +69,7 @@ var remedies = map[string]string{
 	"strategies.*.limits.maxPredictions":              " (limits.maxPredictions at the top level bounds the planning for all strategies)",
 	"strategies.*.name":                               " (the name is the key of the strategy: strategies are a map by name)",
 	"strategies.*.priority":                           " (did you mean weight? Goals of a greater weight come first; the default is 1)",
+	"strategies.*.args.pools":                         " (write a strategy with a nodeSelector for each pool)",
 	"strategies.*.guards.podSelector":                 " (write podSelector beside guards)",
 }
 

@@ -17,7 +17,7 @@ load: {source: metricsServer, interval: 15s, statistic: mean, window: 10m, maxAg
 strategies:
   hot: {type: NodeLoad, schedule: "@hourly", args: {basis: load, target: {memory: 0.7, cpu: 0.8}, for: 3}}
   level: {type: NodeLoad, schedule: "@hourly", args: {basis: load, deviation: {cpu: 0.05}, for: 2}}
-  pools: {type: NodeLoad, schedule: "@hourly", args: {basis: load, for: 2, target: {cpu: 0.9}, pools: [{nodeSelector: pool=burst, target: {cpu: 0.5}}]}}
+  burst: {type: NodeLoad, schedule: "@hourly", nodeSelector: pool=burst, args: {basis: load, for: 2, target: {cpu: 0.5}}}
   once: {type: NodeLoad, schedule: "@hourly", args: {basis: load, target: {cpu: 0.9}}}
 `
 
@@ -28,10 +28,9 @@ func TestLoadWindows(t *testing.T) {
 	}
 	want := window.Options{Source: "metricsServer", Statistic: window.Mean, Window: 10 * time.Minute, MaxAge: 2 * time.Minute, Interval: 15 * time.Second,
 		Watches: []window.LevelWatch{
+			{Name: "burst", Resource: "cpu", Enter: 0.5, Leave: 0.5, For: 2},
 			{Name: "hot", Resource: "cpu", Enter: 0.8, Leave: 0.8, For: 3}, {Name: "hot", Resource: "memory", Enter: 0.7, Leave: 0.7, For: 3},
 			{Name: "level", Resource: "cpu", Enter: 0.05, Leave: 0.05, Deviation: true, For: 2},
-			{Name: "pools nodes pool=burst", Resource: "cpu", Enter: 0.5, Leave: 0.5, For: 2},
-			{Name: "pools", Resource: "cpu", Enter: 0.9, Leave: 0.9, For: 2},
 		}}
 	if diff := cmp.Diff(want, c.UsageWindowOptions()); diff != "" || !c.HasUsageSource() {
 		t.Error(diff)

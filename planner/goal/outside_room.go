@@ -11,7 +11,7 @@ import (
 // outsideRoom holds the room of each node below the limit of the strategy's goals about other nodes, for one amount.
 type outsideRoom struct {
 	strategy string
-	// limit is the least limit of these goals. Nodes of different pools have different limits.
+	// limit is the least limit of these goals. Goals without Amounts of several strategies count the same amount.
 	limit  float64
 	byNode []int64
 	// everyMove is byNode for moves of every strategy: it bounds the nodes that are excluded or out of scope. It is nil

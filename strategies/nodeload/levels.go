@@ -3,8 +3,6 @@ package nodeload
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/labels"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/placement/target"
@@ -13,92 +11,44 @@ import (
 // roundingTolerance keeps floating-point errors from making 9000m exceed 0.9 of 10000m.
 const roundingTolerance = 1e-6
 
-// pool is a Pool with its selector. Its levels are those of Args for the nodes of no other pool.
-type pool struct {
-	Pool
-	selector labels.Selector // nil selects all nodes
-	path     string          // of the arguments, such as "pools[0].", or ""
-}
+// resources returns the resources that have a target or a deviation, sorted.
+func (a *Args) resources() []string { return sortedKeys(a.Target, a.Deviation) }
 
-// newPools returns the pools of the arguments, and then a pool for all other nodes.
-func newPools(a *Args) []pool {
-	var out []pool
-	for i, p := range a.Pools {
-		selector, err := labels.Parse(p.NodeSelector)
-		if err != nil {
-			selector = labels.Nothing() // checkPools reports this
-		}
-		out = append(out, pool{p, selector, fmt.Sprintf("pools[%d].", i)})
-	}
-	return append(out, pool{Pool: Pool{Target: a.Target, Deviation: a.Deviation, Below: a.Below, BelowMean: a.BelowMean,
-		NumberOfNodes: a.NumberOfNodes}})
-}
-
-// resources returns the resources that have a target or a deviation in the pool, sorted.
-func (p *pool) resources() []string { return sortedKeys(p.Target, p.Deviation) }
-
-// levelField returns the argument that has the levels of the pool.
-func (p *pool) levelField() string {
-	if len(p.Deviation) > 0 {
+// levelField returns the argument that has the levels.
+func (a *Args) levelField() string {
+	if len(a.Deviation) > 0 {
 		return "deviation"
 	}
 	return "target"
 }
 
-// watchName returns the name under which the source of usage counts the samples above the levels of the pool.
-func (l *configuredStrategy) watchName(p *pool) string {
-	if p.selector == nil {
-		return l.name
-	}
-	return l.name + " nodes " + p.NodeSelector
-}
-
-// measuredPool is what is measured of the nodes of one pool.
-type measuredPool struct {
-	// limits are the fractions that a node must not exceed, by resource. A limit that cannot be computed is absent.
-	limits map[string]float64
-	// tooFew is the reason why no pod may leave a node, because too few nodes are under-utilized, or "".
-	tooFew string
-	watch  string
-}
-
-// measurePools measures each pool, and the index of the pool of each node. Means and the number of
+// measure returns the fractions that a node must not exceed, by resource, and the reason why no pod may leave a node,
+// because too few nodes are under-utilized, or "". A limit that cannot be computed is absent. Means and the number of
 // under-utilized nodes count the nodes to which pods may be sent: load cannot spread over others.
-func (l *configuredStrategy) measurePools(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) (measured []measuredPool, byNode []int) {
-	members := make([][]*cluster.Node, len(l.pools))
-	byNode = make([]int, len(nodes))
-	for i, n := range nodes {
-		for p := range l.pools {
-			if s := l.pools[p].selector; s == nil || s.Matches(labels.Set(n.Object.Labels)) {
-				byNode[i] = p
-				if target.Open(l.scope, n) {
-					members[p] = append(members[p], n)
-				}
-				break
-			}
+func (l *configuredStrategy) measure(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) (limits map[string]float64, tooFew string) {
+	var open []*cluster.Node
+	for _, n := range nodes {
+		if target.Open(l.scope, n) {
+			open = append(open, n)
 		}
 	}
-	for i := range l.pools {
-		p := &l.pools[i]
-		of := measuredPool{limits: map[string]float64{}, tooFew: p.tooFewUnderUtilized(members[i], amounts), watch: l.watchName(p)}
-		for _, r := range p.resources() {
-			if limit, ok := p.limit(members[i], amounts[r]); ok {
-				of.limits[r] = limit
-			}
+	limits = map[string]float64{}
+	for _, r := range l.args.resources() {
+		if limit, ok := l.args.limit(open, amounts[r]); ok {
+			limits[r] = limit
 		}
-		measured = append(measured, of)
 	}
-	return measured, byNode
+	return limits, l.args.tooFewUnderUtilized(open, amounts)
 }
 
 // limit returns the fraction that a node must not exceed, or false if the fraction cannot be computed.
-func (p *pool) limit(nodes []*cluster.Node, a *cluster.Amounts) (float64, bool) {
-	resource := a.Measure.Resource
-	if len(p.Target) > 0 {
-		return p.Target[resource], true
+func (a *Args) limit(nodes []*cluster.Node, amounts *cluster.Amounts) (float64, bool) {
+	resource := amounts.Measure.Resource
+	if len(a.Target) > 0 {
+		return a.Target[resource], true
 	}
-	mean, ok := meanOf(nodes, a)
-	return min(1, mean+p.Deviation[resource]), ok
+	mean, ok := meanOf(nodes, amounts)
+	return min(1, mean+a.Deviation[resource]), ok
 }
 
 // meanOf returns the total usage divided by the total allocatable of the nodes whose usage is known, or false if there
@@ -120,38 +70,35 @@ func meanOf(nodes []*cluster.Node, a *cluster.Amounts) (float64, bool) {
 
 // tooFewUnderUtilized returns the reason why no pod may leave a node if too few nodes are under-utilized, and "" if
 // there are enough.
-func (p *pool) tooFewUnderUtilized(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) string {
-	if len(p.Below)+len(p.BelowMean) == 0 {
+func (a *Args) tooFewUnderUtilized(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) string {
+	if len(a.Below)+len(a.BelowMean) == 0 {
 		return ""
 	}
 	count := 0
-	levels := p.lowLevels(nodes, amounts)
+	levels := a.lowLevels(nodes, amounts)
 	for _, n := range nodes {
 		if isBelow(n, levels, amounts) {
 			count++
 		}
 	}
-	if count > p.NumberOfNodes {
+	if count > a.NumberOfNodes {
 		return ""
 	}
 	found := "no node"
 	if count > 0 {
 		found = "only " + plural.Count(count, "node")
 	}
-	if p.selector != nil {
-		found += " of " + p.NodeSelector
-	}
 	return fmt.Sprintf("above its target, but %s %s under-utilized; the strategy needs at least %d",
-		found, plural.Choose(max(count, 1), "is", "are"), p.NumberOfNodes+1)
+		found, plural.Choose(max(count, 1), "is", "are"), a.NumberOfNodes+1)
 }
 
 // lowLevels returns, by resource, the fraction below which a node is under-utilized.
-func (p *pool) lowLevels(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) map[string]float64 {
-	if len(p.Below) > 0 {
-		return p.Below
+func (a *Args) lowLevels(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) map[string]float64 {
+	if len(a.Below) > 0 {
+		return a.Below
 	}
 	levels := map[string]float64{}
-	for r, distance := range p.BelowMean {
+	for r, distance := range a.BelowMean {
 		mean, _ := meanOf(nodes, amounts[r])
 		levels[r] = mean - distance
 	}

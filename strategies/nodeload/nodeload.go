@@ -22,7 +22,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 )
 
-// Args are the arguments of the strategy: exactly one of Target and Deviation, here or in each pool.
+// Args are the arguments of the strategy: exactly one of Target and Deviation.
 type Args struct {
 	// Basis is requests or load. The resource pods is the number of pods with either.
 	Basis string `json:"basis"`
@@ -46,22 +46,6 @@ type Args struct {
 	// When are levels of measured resources of nodes, with basis load. A pod may leave a node only
 	// while the node is above all of them. The resources need not be measured for pods.
 	When map[string]float64 `json:"when"`
-	// Pools are groups of nodes with levels of their own. A node belongs to the first pool that
-	// selects it. The levels above are those of all other nodes; without them, these nodes have no
-	// goal.
-	Pools []Pool `json:"pools"`
-}
-
-// Pool is a group of nodes with levels of its own. Its fields mean the same as those of Args, for
-// the nodes of the pool.
-type Pool struct {
-	// NodeSelector is a label selector for nodes.
-	NodeSelector  string             `json:"nodeSelector"`
-	Target        map[string]float64 `json:"target"`
-	Deviation     map[string]float64 `json:"deviation"`
-	Below         map[string]float64 `json:"below"`
-	BelowMean     map[string]float64 `json:"belowMean"`
-	NumberOfNodes int                `json:"numberOfNodes"`
 }
 
 // configuredStrategy is the strategy with its arguments.
@@ -70,8 +54,6 @@ type configuredStrategy struct {
 	args     Args
 	scope    cluster.Scope
 	selector labels.Selector // nil selects all pods
-	// pools are those of the arguments, and then a pool without a selector for all other nodes.
-	pools []pool
 }
 
 // usesLoad reports whether the strategy uses measured usage instead of requests.
@@ -92,35 +74,23 @@ func (l *configuredStrategy) usageNeeds() strategy.UsageNeeds {
 	for r := range l.args.When {
 		n.Paths[r] = "when." + r
 	}
-	for i := range l.pools {
-		p := &l.pools[i]
-		for _, r := range p.resources() {
-			if !l.measures(r) {
-				continue
-			}
-			n.Paths[r] = p.path + p.levelField() + "." + r
-			if l.args.For > 1 {
-				n.Watches = append(n.Watches, strategy.Watch{
-					Name: l.watchName(p), Resource: r, Target: p.Target[r], Deviation: p.Deviation[r], For: l.args.For,
-				})
-			}
+	for _, r := range l.args.resources() {
+		if !l.measures(r) {
+			continue
+		}
+		n.Paths[r] = l.args.levelField() + "." + r
+		if l.args.For > 1 {
+			n.Watches = append(n.Watches, strategy.Watch{
+				Name: l.name, Resource: r, Target: l.args.Target[r], Deviation: l.args.Deviation[r], For: l.args.For,
+			})
 		}
 	}
 	return n
 }
 
-// resources returns the resources that have a target or a deviation in any pool, sorted.
-func (l *configuredStrategy) resources() []string {
-	var all []map[string]float64
-	for i := range l.pools {
-		all = append(all, l.pools[i].Target, l.pools[i].Deviation)
-	}
-	return sortedKeys(all...)
-}
-
 // measured returns the resources whose usage goals reads, sorted.
 func (l *configuredStrategy) measured() []string {
-	out := slices.DeleteFunc(l.resources(), func(r string) bool { return !l.measures(r) })
+	out := slices.DeleteFunc(l.args.resources(), func(r string) bool { return !l.measures(r) })
 	out = append(out, sortedKeys(l.args.When)...)
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -135,12 +105,12 @@ func sortedKeys(all ...map[string]float64) []string {
 	return slices.Sorted(maps.Keys(union))
 }
 
-// goals returns one NodeBelow goal for each Ready node in scope and each resource of its pool, met
-// or not. Nodes that an annotation excludes have no goal. With basis load, a node has a goal only
-// if its usage is known. If the usage of too few nodes is known, goals returns no goals.
+// goals returns one NodeBelow goal for each Ready node in scope and each resource, met or not. Nodes that an annotation
+// excludes have no goal. With basis load, a node has a goal only if its usage is known. If the usage of too few nodes is
+// known, goals returns no goals.
 func (l *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 	nodes, amounts := l.nodesInScope(s), map[string]*cluster.Amounts{}
-	for _, r := range l.resources() {
+	for _, r := range l.args.resources() {
 		a := s.Amounts(cluster.Measure{ByUsage: l.measures(r), Resource: r, Pods: l.selector}, l.scope.Usage)
 		if l.measures(r) && !a.CoverageSufficient(l.scope) {
 			return nil
@@ -152,13 +122,13 @@ func (l *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 		return nil
 	}
 	goals := make([]plan.Goal, 0, len(amounts)*len(nodes))
-	pools, byNode := l.measurePools(nodes, amounts)
+	limits, tooFew := l.measure(nodes, amounts)
 	marks := usageMarks(s)
-	for _, r := range l.resources() {
+	for _, r := range l.args.resources() {
+		limit, ok := limits[r]
 		for i, n := range nodes {
-			limit, ok := pools[byNode[i]].limits[r]
 			if used, sure, known := amounts[r].NodeUsed(n.ID); ok && known && amounts[r].Total(n.ID) > 0 {
-				wait := waits{l.samplesOf(r), marks[markKey{pools[byNode[i]].watch, n.Name, r}], pools[byNode[i]].tooFew, ""}
+				wait := waits{l.samplesOf(r), marks[markKey{l.name, n.Name, r}], tooFew, ""}
 				if signals != nil {
 					wait.signal = signals[i]
 				}
@@ -179,10 +149,7 @@ func (l *configuredStrategy) samplesOf(resource string) int {
 
 // requirements describes the nodes for which goals states goals.
 func (l *configuredStrategy) requirements() string {
-	out := "a Ready node with " + strings.Join(l.resources(), " or ") + ", in scope and not excluded"
-	if others := &l.pools[len(l.pools)-1]; len(others.resources()) == 0 {
-		out += ", in one of its pools"
-	}
+	out := "a Ready node with " + strings.Join(l.args.resources(), " or ") + ", in scope and not excluded"
 	if len(l.measured()) == 0 {
 		return out
 	}

@@ -12,7 +12,7 @@ type waits struct {
 	samples int // the required number of consecutive samples above the limit
 	// mark has the number of consecutive samples above the limit. If there are none, it is nil.
 	mark *cluster.Mark
-	// tooFew is the reason why the strategy acts on no node of the pool, or "".
+	// tooFew is the reason why the strategy acts on no node, or "".
 	tooFew string
 	// signal is the reason why the strategy does not act on the node, because it is not above a level of When, or "".
 	signal string

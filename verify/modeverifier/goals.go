@@ -76,13 +76,9 @@ func (r *verifier) checkTargets(m plan.Move, before, after map[string]string, mo
 			own.NodeSelector != nil && !own.NodeSelector.Matches(labels.Set(n.Labels)) {
 			continue
 		}
-		target, limited := t.Target, true
-		if len(own.Pools) > 0 {
-			target, limited = own.LevelsOf(r.nodes[m.To]).Targets[t.Resource]
-		}
 		was, is := r.requestedOn(m.To, t.Resource, before), r.requestedOn(m.To, t.Resource, after)
 		total := r.nodes[m.To].Status.Allocatable[corev1.ResourceName(t.Resource)]
-		if most := target * float64(total.MilliValue()); limited && is > was && float64(is) > most+1e-3 {
+		if most := t.Target * float64(total.MilliValue()); is > was && float64(is) > most+1e-3 {
 			r.report(m, GoalWorsened, "%s would have %d thousandths of its %s requested, after %d; the target of strategy %s is %v",
 				m.To, is, t.Resource, was, t.Strategy, most)
 		}

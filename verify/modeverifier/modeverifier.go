@@ -41,7 +41,7 @@ type Rules struct {
 }
 
 // Target is one resource of a NodeLoad strategy by requests. Target is a fraction of the node's
-// allocatable amount. If the rules of the strategy have pools, their targets count instead.
+// allocatable amount.
 type Target struct {
 	Strategy, Resource string
 	Target             float64

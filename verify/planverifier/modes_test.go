@@ -47,13 +47,12 @@ func modeRules(t testing.TB, c *config.Config) modeverifier.Rules {
 			Basis   string
 			Target  map[string]float64
 			MaxSkew int
-			Pools   []any
-		}{"owner", "", nil, 1, nil}
+		}{"owner", "", nil, 1}
 		must.Succeed(t, json.Unmarshal(s.Args, &args))
 		if s.Type == "ZoneSpread" && args.By == "owner" {
 			r.Spreads = append(r.Spreads, modeverifier.Spread{Strategy: s.Name, MaxSkew: args.MaxSkew})
 		}
-		if s.Type != "NodeLoad" || args.Pools != nil || args.Basis == "load" { // package planverifier checks the other targets
+		if s.Type != "NodeLoad" || args.Basis == "load" { // package planverifier checks the other targets
 			continue
 		}
 		for _, resource := range slices.Sorted(maps.Keys(args.Target)) {

@@ -1,12 +1,10 @@
 package planverifier
 
 import (
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -22,39 +20,10 @@ type NodeLevels struct {
 	NumberOfNodes int
 }
 
-// NodePool is a group of nodes with levels of its own.
-type NodePool struct {
-	Selector labels.Selector
-	NodeLevels
-}
-
-// LevelsOf returns the levels of the strategy for the node.
-func (s *StrategyRules) LevelsOf(n *corev1.Node) *NodeLevels {
-	for i := range s.Pools {
-		if s.Pools[i].Selector.Matches(labels.Set(n.Labels)) {
-			return &s.Pools[i].NodeLevels
-		}
-	}
-	return &s.NodeLevels
-}
-
 // WithoutTargets returns the rules of the strategy without the targets of nodes and the skew of groups.
 func (s StrategyRules) WithoutTargets() StrategyRules {
-	s.Targets, s.Pools, s.MaxSkew = nil, slices.Clone(s.Pools), 0
-	for i := range s.Pools {
-		s.Pools[i].Targets = nil
-	}
+	s.Targets, s.MaxSkew = nil, 0
 	return s
-}
-
-// resourcesOf returns the resources for which the strategy has a target, sorted.
-func (s *StrategyRules) resourcesOf() []string {
-	out := sortedKeys(s.Targets)
-	for i := range s.Pools {
-		out = append(out, sortedKeys(s.Pools[i].Targets)...)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // requestedByNode returns the requests of the pods on each node that do not leave by themselves.
@@ -93,32 +62,30 @@ func LeavesByItself(pods map[string]*corev1.Pod, n *corev1.Node, p *corev1.Pod, 
 }
 
 // limitOn returns the target of strategy s that limits node n for moves of the strategy own, and false if none does.
-// By moves for s, a node about which no strategy has a goal takes no more than the least target of s leaves. By moves
+// By moves for s, a node about which no strategy has a goal takes no more than the target of s leaves. By moves
 // for others, this holds only on nodes that are excluded or out of scope, and if s has no nodeSelector of its own.
 // Moves for strategies that are not soft ignore the targets of soft ones.
 func limitOn(r *verifier, s, own *StrategyRules, n *corev1.Node, resource string) (float64, bool) {
-	target, limited := s.LevelsOf(n).Targets[resource]
+	target, has := s.Targets[resource]
 	switch {
-	case s.Soft && !own.Soft:
+	case !has || s.Soft && !own.Soft:
 		return 0, false
-	case limited && r.rules.hasTarget(s, n):
+	case r.rules.hasTarget(s, n):
 		return target, true
-	case s != own && (s.NodeSelector != nil || r.rules.hasTarget(s, n)) || !isReadyNode(n) ||
-		len(s.LevelsOf(n).Targets) > 0 && r.rules.hasTarget(s, n):
+	case s != own && s.NodeSelector != nil || !isReadyNode(n):
 		return 0, false
 	}
 	for i := range r.rules.Strategies {
-		if x := &r.rules.Strategies[i]; r.rules.hasTarget(x, n) && x.LevelsOf(n).Targets[resource] > 0 {
+		if x := &r.rules.Strategies[i]; r.rules.hasTarget(x, n) && x.Targets[resource] > 0 {
 			return 0, false
 		}
 	}
-	limited = false
 	for _, other := range r.before.nodes {
-		if x, has := s.LevelsOf(other).Targets[resource]; has && r.rules.hasTarget(s, other) && (!limited || x < target) {
-			target, limited = x, true
+		if r.rules.hasTarget(s, other) {
+			return target, true
 		}
 	}
-	return target, limited
+	return 0, false
 }
 
 // checkWorsened checks that no move brings its target node above the target of a NodeLoad strategy by requests that
@@ -126,7 +93,7 @@ func limitOn(r *verifier, s, own *StrategyRules, n *corev1.Node, resource string
 func checkWorsened(r *verifier, p plan.Plan) {
 	for i := range r.rules.Strategies {
 		s := &r.rules.Strategies[i]
-		for _, resource := range s.resourcesOf() {
+		for _, resource := range sortedKeys(s.Targets) {
 			requested := r.before.requestedByNode(resource)
 			for _, m := range p.Moves {
 				own, pod, n := r.rules.strategyOf(m), r.before.pods[m.Pod.String()], r.before.nodes[m.To]
@@ -150,26 +117,24 @@ func checkWorsened(r *verifier, p plan.Plan) {
 	}
 }
 
-// checkUnderUtilized checks that a strategy moves pods off nodes of a pool only if enough nodes of the pool are
-// under-utilized.
+// checkUnderUtilized checks that a strategy moves pods off nodes only if enough of its nodes are under-utilized.
 func checkUnderUtilized(r *verifier, p plan.Plan) {
 	for _, m := range p.Moves {
 		s, from := r.rules.strategyOf(m), r.before.nodes[m.From]
 		if s == nil || from == nil || m.DisplacedFor != nil {
 			continue
 		}
-		levels := s.LevelsOf(from)
-		if len(levels.Below) == 0 {
+		if len(s.Below) == 0 {
 			continue
 		}
 		count := 0
 		for _, n := range r.before.nodes {
-			if s.LevelsOf(n) == levels && r.rules.hasTarget(s, n) && !n.Spec.Unschedulable && r.before.isBelow(n, levels.Below) {
+			if r.rules.hasTarget(s, n) && !n.Spec.Unschedulable && r.before.isBelow(n, s.Below) {
 				count++
 			}
 		}
-		if count <= levels.NumberOfNodes {
-			r.report(m, plan.TooFewUnderUtilized, "%d nodes are under-utilized; strategy %s needs more than %d", count, s.Name, levels.NumberOfNodes)
+		if count <= s.NumberOfNodes {
+			r.report(m, plan.TooFewUnderUtilized, "%d nodes are under-utilized; strategy %s needs more than %d", count, s.Name, s.NumberOfNodes)
 		}
 	}
 }

@@ -38,9 +38,6 @@ type StrategyRules struct {
 	Weight float64 // 1 if it is not set
 	Soft   bool
 	NodeLevels
-	// Pools are the groups of nodes of a NodeLoad strategy with levels of their own. The first that
-	// selects a node counts.
-	Pools []NodePool
 	// MaxSkew is that of a ZoneSpread strategy over SpreadBy, and 0 for other strategies. ByService
 	// is set if it spreads the pods of Services and not of owners.
 	MaxSkew   int

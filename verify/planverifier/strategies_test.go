@@ -69,26 +69,17 @@ func strategyRules(t testing.TB, c *config.Config) (out []planverifier.StrategyR
 		if g := s.Guards; g != nil {
 			addGuards(&r, g)
 		}
-		type levels struct {
+		args := struct {
 			Target, Below map[string]float64
 			NumberOfNodes int
-			NodeSelector  string
-		}
-		args := struct {
-			levels
-			Pools   []levels
-			MaxSkew int
-			By      string
-			Basis   string
-			Key     string `json:"topologyKey"`
+			MaxSkew       int
+			By            string
+			Basis         string
+			Key           string `json:"topologyKey"`
 		}{MaxSkew: 1, Key: "topology.kubernetes.io/zone"}
 		must.Succeed(t, json.Unmarshal(s.Args, &args))
 		if s.Type == "NodeLoad" && args.Basis != "load" { // package emptied checks the target of NodeConsolidation
 			r.NodeLevels = planverifier.NodeLevels{Targets: args.Target, Below: args.Below, NumberOfNodes: args.NumberOfNodes}
-		}
-		for _, x := range args.Pools {
-			r.Pools = append(r.Pools, planverifier.NodePool{Selector: parseSelector(t, x.NodeSelector),
-				NodeLevels: planverifier.NodeLevels{Targets: x.Target, Below: x.Below, NumberOfNodes: x.NumberOfNodes}})
 		}
 		if s.Type == "ZoneSpread" {
 			r.MaxSkew, r.SpreadBy, r.ByService = args.MaxSkew, args.Key, args.By == "service"
@@ -318,16 +309,10 @@ var strategyTampers = []tampering{
 			if len(s.Targets) == 0 || s.NodeSelector != nil || s.Soft || m.rules.NodeSelector != nil {
 				continue
 			}
-			s.NodeLevels, s.Pools = planverifier.NodeLevels{Targets: map[string]float64{"cpu": 0.0001}}, nil
+			s.NodeLevels = planverifier.NodeLevels{Targets: map[string]float64{"cpu": 0.0001}}
 			return "", !x.Steered()
 		}
 		return "", false
-	}},
-	{"a target of a pool that is lower than the plan knew", planverifier.WorsensGoal, func(m *planCase) (string, bool) {
-		s := &m.rules.Strategies[slices.IndexFunc(m.rules.Strategies, func(s planverifier.StrategyRules) bool { return s.Name == "hot" })]
-		s.Pools = []planverifier.NodePool{{Selector: labels.Everything(),
-			NodeLevels: planverifier.NodeLevels{Targets: map[string]float64{"cpu": 0.0001}}}}
-		return "", s.NodeSelector == nil && !s.Soft && m.rules.NodeSelector == nil && !m.plan.Moves[0].Steered()
 	}},
 	{"too few under-utilized nodes", plan.TooFewUnderUtilized, func(m *planCase) (string, bool) {
 		for _, x := range m.plan.Moves {

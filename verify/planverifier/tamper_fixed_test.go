@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
@@ -215,19 +214,6 @@ var fixedTampers = []struct {
 			m.plan.Moves = []plan.Move{*x, later}
 		})}},
 	{twoForOneNode, tampering{"a move that fills an excluded node", planverifier.WorsensGoal, editFirstMove(fillExcluded)}},
-	{twoForOneNode, tampering{"a move that fills a node without a goal above the least target of all pools", planverifier.WorsensGoal,
-		editFirstMove(func(m *planCase, x *plan.Move) {
-			m.rules.Strategies = m.rules.Strategies[:1] // heavy
-			m.rules.Strategies[0].Targets["cpu"] = 0.9
-			m.rules.Strategies[0].Pools = []planverifier.NodePool{{Selector: labels.Set{"pool": "b"}.AsSelector(),
-				NodeLevels: planverifier.NodeLevels{Targets: map[string]float64{"cpu": 0.5}}}}
-			for _, n := range m.o.Nodes {
-				if n.Name != x.From && n.Name != x.To {
-					n.Labels["pool"] = "b"
-				}
-			}
-			fillExcluded(m, x)
-		})}},
 	{ofPoolA("ZoneSpread"), tampering{"a move that fills a node that another strategy's target limits although it is excluded", planverifier.WorsensGoal,
 		editFirstMove(func(m *planCase, x *plan.Move) {
 			m.rules.Strategies = append(m.rules.Strategies, planverifier.StrategyRules{Name: "hot",

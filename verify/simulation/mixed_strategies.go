@@ -12,7 +12,7 @@ func StrategySettings(r *rand.Rand) string {
 	text := Settings(r)
 	if r.IntN(2) == 0 {
 		text = strings.Replace(text, "strategies:\n", "strategies:\n"+fmt.Sprintf(
-			"  warm: {type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: %s}%s}}\n", pickRandom(r, "0.3", "0.5", "0.7"),
+			"  warm: {type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: %s%s}}\n", pickRandom(r, "0.3", "0.5", "0.7"),
 			moreLevels(text)), 1)
 	}
 	for _, name := range []string{"warm", "hot", "zones"} {
@@ -23,17 +23,15 @@ func StrategySettings(r *rand.Rand) string {
 	return text
 }
 
-// moreLevels returns random arguments of NodeLoad after a target for cpu, each with a comma before
-// it. A source of its own keeps the other settings.
+// moreLevels returns random levels of NodeLoad after a target for cpu and the end of the targets. A source of its own
+// keeps the other settings.
 func moreLevels(text string) string {
 	r := rand.New(rand.NewPCG(uint64(len(text)), 3))
-	out := pickRandom(r, "", "", ", below: {cpu: 0.3}", ", below: {cpu: 0.2}, numberOfNodes: 2", ", below: {cpu: 0.3}, numberOfNodes: 20")
+	below := pickRandom(r, "", "", ", below: {cpu: 0.3}", ", below: {cpu: 0.2}, numberOfNodes: 2", ", below: {cpu: 0.3}, numberOfNodes: 20")
 	if r.IntN(2) == 0 {
-		out += fmt.Sprintf(", pools: [{nodeSelector: pool=special, target: {cpu: %s}}, {nodeSelector: %q, target: {pods: %s, cpu: 0.8}%s}]",
-			pickRandom(r, "0.2", "0.9"), pickRandom(r, zoneKey+"=z0", zoneKey+" in (z0, z1)"), pickRandom(r, "0.03", "0.1"),
-			pickRandom(r, "", "", ", below: {pods: 0.02, cpu: 0.3}"))
+		return fmt.Sprintf(", pods: %s}%s", pickRandom(r, "0.03", "0.1"), pickRandom(r, below, below, ", below: {pods: 0.02, cpu: 0.3}"))
 	}
-	return out
+	return "}" + below
 }
 
 // strategyKeys returns random keys of one strategy, each followed by a comma. The guards are at
