@@ -20,7 +20,7 @@ func checkAlerts(ctx context.Context, firing func(context.Context) ([]string, er
 		return &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop while it asked for firing alerts"}
 	case err != nil:
 		return &plan.Reason{Code: plan.AlertsUnknown,
-			Message: "Prometheus does not say whether alerts of evictor.breaker.prometheusAlerts fire: " + err.Error()}
+			Message: "Prometheus does not report whether alerts of evictor.breaker.prometheusAlerts are firing: " + err.Error()}
 	case len(names) == 0:
 		return nil
 	}
@@ -28,6 +28,6 @@ func checkAlerts(ctx context.Context, firing func(context.Context) ([]string, er
 	if n := len(names) - len(shown); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return &plan.Reason{Code: plan.AlertFiring, Message: fmt.Sprintf("%s %s (evictor.breaker.prometheusAlerts): %s%s",
-		plural.Count(len(names), "alert"), plural.Choose(len(names), "fires", "fire"), strings.Join(shown, ", "), more)}
+	return &plan.Reason{Code: plan.AlertFiring, Message: fmt.Sprintf("%s of evictor.breaker.prometheusAlerts %s firing (%s%s)",
+		plural.Count(len(names), "alert"), plural.Choose(len(names), "is", "are"), strings.Join(shown, ", "), more)}
 }

@@ -85,7 +85,7 @@ func (c *Controller) planProblem(p plan.Plan, clusterUID string) string {
 	case !now.Before(p.Expires):
 		return fmt.Sprintf("the plan expired at %s; make a new plan", p.Expires.UTC().Format("2006-01-02T15:04:05Z"))
 	case p.Cluster.UID != clusterUID:
-		return fmt.Sprintf("the plan is for another cluster: its kube-system namespace has the UID %q, here it is %q", p.Cluster.UID, clusterUID)
+		return fmt.Sprintf("the plan is for another cluster: its kube-system namespace has the UID %q, but here the UID is %q", p.Cluster.UID, clusterUID)
 	case c.configProblem(p) != "":
 		return c.configProblem(p)
 	}

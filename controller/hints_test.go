@@ -174,7 +174,7 @@ func hintFailures() map[string]error {
 	return map[string]error{
 		"forbidden": apierrors.NewForbidden(nodes, "n3",
 			errors.New(`User "system:serviceaccount:evenkeel:evenkeel" cannot patch resource "nodes" in API group "" at the cluster scope`)),
-		"conflict": fmt.Errorf("hinting node n3: after 6 tries: %w", apierrors.NewConflict(nodes, "n3", errors.New("the object has been modified"))),
+		"conflict": fmt.Errorf("hinting node n3: gave up after 6 tries: %w", apierrors.NewConflict(nodes, "n3", errors.New("the object has been modified"))),
 	}
 }
 

@@ -135,7 +135,7 @@ func TestOutcomes(t *testing.T) {
 		say(r)
 	}
 	a := newApprovalTest(t)
-	a.Waiting = failingPlans{a.Waiting, fmt.Errorf("%w: its first wave has more than an object can keep; "+
+	a.Waiting = failingPlans{a.Waiting, fmt.Errorf("%w: its first wave does not fit into one object; "+
 		"lower the limits of the strategies in mode approve (limits.perPass)", waiting.ErrTooLarge)}
 	notKept, err := a.RunOnce(t.Context(), nil)
 	if err != nil || notKept.Waiting == nil || notKept.Waiting.Problem == nil || notKept.Stopped != nil || len(a.events.notKept) != 1 {

@@ -50,7 +50,7 @@ func (p *pass) executeWave(ctx context.Context, todo plan.Plan, wave int) *plan.
 		}
 		if p.Mode == plan.Live {
 			if !p.stopAt.IsZero() && !p.Clock.Now().Before(p.stopAt) {
-				return &plan.Reason{Code: plan.PassTimeout, Message: fmt.Sprintf("the time for the pass was over before wave %d", wave)}
+				return &plan.Reason{Code: plan.PassTimeout, Message: fmt.Sprintf("the pass timed out before wave %d", wave)}
 			}
 			ready, dropped := splitByNode(todo, p.report.Outcomes, remaining.Moves)
 			remaining.Moves, p.report.Outcomes = ready, append(p.report.Outcomes, dropped...)

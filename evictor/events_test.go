@@ -50,13 +50,13 @@ func TestWorkloadsThatAreGivenUpAreTold(t *testing.T) {
 	r, n := newTestRecorder()
 	b := plan.Backoff{Workload: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "d"}, Until: noon,
 		Failures: 9,
-		Reason:   plan.Reason{Code: plan.ReplacementNotReady, Message: "its replacement d1-new on n1 is not Ready after 1m30s, 100%s of it"}}
+		Reason:   plan.Reason{Code: plan.ReplacementNotReady, Message: "the replacement d1-new on n1 is not Ready after 1m30s, 100%s of it"}}
 	r.BackedOff(b)
 	r.LookupUID = func(kind, namespace, name string) types.UID { return types.UID(kind + "-" + namespace + "-" + name) }
 	b.Reason.Message = strings.Repeat("ä", 2000)
 	r.BackedOff(b)
 	want := "Warning Deployment/shop/d uid= BackedOff BackOff: a replacement failed in 9 passes in a row; none of its pods is " +
-		"evicted before 2026-01-02T12:00:00Z; the last failure: its replacement d1-new on n1 is not Ready after 1m30s, 100%s of it " +
+		"evicted before 2026-01-02T12:00:00Z; the last failure: the replacement d1-new on n1 is not Ready after 1m30s, 100%s of it " +
 		"(ReplacementNotReady)"
 	if len(n.lines) != 2 || n.lines[0] != want || !strings.Contains(n.lines[1], "uid=Deployment-shop-d ") {
 		t.Errorf("%q", n.lines)
@@ -78,10 +78,10 @@ func TestWhatHoldsEvictionsIsTold(t *testing.T) {
 	}{
 		{"nothing", plan.PlannerState{}, plan.PlannerState{}, ""},
 		{"paused", plan.PlannerState{}, plan.PlannerState{Pause: pause},
-			"Normal" + lease + "Paused Pause: evictions are paused since 2026-01-02T12:00:00Z by alice: release 42; to end the pause: evenkeel resume"},
+			"Normal" + lease + "Paused Pause: evictions have been paused since 2026-01-02T12:00:00Z by alice: release 42; to end the pause: evenkeel resume"},
 		{"still paused", plan.PlannerState{Pause: pause}, plan.PlannerState{Pause: again}, ""},
 		{"paused otherwise", plan.PlannerState{Pause: pause}, plan.PlannerState{Pause: longer},
-			"Normal" + lease + "Paused Pause: evictions are paused since 2026-01-02T12:00:00Z by bob, until 2026-01-02T13:00:00Z; to end the pause: evenkeel resume"},
+			"Normal" + lease + "Paused Pause: evictions have been paused since 2026-01-02T12:00:00Z by bob, until 2026-01-02T13:00:00Z; to end the pause: evenkeel resume"},
 		{"resumed", plan.PlannerState{Pause: pause}, plan.PlannerState{},
 			"Normal" + lease + "Resumed Resume: evictions are no longer paused; they had been paused by alice"},
 		{"tripped", plan.PlannerState{}, plan.PlannerState{Breaker: trip},

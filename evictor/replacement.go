@@ -141,10 +141,10 @@ func timedOutAttempt(m plan.Move, r *corev1.Pod, gone bool, after time.Duration)
 		a = evictedAttempt(m, r, plan.ReplacementNotReady,
 			fmt.Sprintf("the pod is still terminating after %s; its replacement %s on %s is Ready", after, r.Name, r.Spec.NodeName))
 	case r != nil && r.Spec.NodeName != "":
-		a = evictedAttempt(m, r, plan.ReplacementNotReady, fmt.Sprintf("its replacement %s on %s is not Ready after %s", r.Name, r.Spec.NodeName,
+		a = evictedAttempt(m, r, plan.ReplacementNotReady, fmt.Sprintf("the replacement %s on %s is not Ready after %s", r.Name, r.Spec.NodeName,
 			after))
 	case r != nil:
-		a = evictedAttempt(m, r, plan.ReplacementNotScheduled, fmt.Sprintf("its replacement %s is not scheduled after %s", r.Name, after))
+		a = evictedAttempt(m, r, plan.ReplacementNotScheduled, fmt.Sprintf("the replacement %s is not scheduled after %s", r.Name, after))
 	case !gone:
 		a = evictedAttempt(m, r, plan.ReplacementNotReady, fmt.Sprintf("the pod is still terminating after %s", after))
 	default:

@@ -103,7 +103,7 @@ func (j *pending) emptied(m *placement.ClusterModel, unbound []cluster.PodID) *p
 func (j *pending) findImpossible() (least int) {
 	for _, p := range j.pods {
 		if c := j.class(p); c.copies == 0 {
-			j.reasons[p] = plan.Reason{Code: plan.DoesNotFit, Message: "no node can take it in any order: " + rejectionsText(c.refused)}
+			j.reasons[p] = plan.Reason{Code: plan.DoesNotFit, Message: "no node accepts the pod in any scheduling order; " + rejectionsText(c.refused)}
 		}
 	}
 	for _, c := range j.byClass {
@@ -181,7 +181,7 @@ func mayNotFitText(needed, others int64) string {
 	if needed == 0 {
 		return "where other pods land decides whether a node takes it"
 	}
-	return fmt.Sprintf("it may find no node once %d of the %d other pods have landed", needed, others)
+	return fmt.Sprintf("the pod may find no node after %d of the %d other pods have landed", needed, others)
 }
 
 // findPreempted reports whether a pod that may find no node may preempt another. It records the pods that fit

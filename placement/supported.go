@@ -99,7 +99,7 @@ func isAffectedByFilter(f scheduler.Filter, p *corev1.Pod) bool {
 // supported. The requests of a resized pod and of its replacement may differ.
 func unsupportedPod(_ *ClusterModel, p *cluster.Pod) string {
 	if len(p.Object.Spec.ResourceClaims) > 0 || p.Object.Status.ExtendedResourceClaimStatus != nil {
-		return "it uses resource claims, which are not supported"
+		return "the pod uses resource claims, which are not supported"
 	}
 	for _, c := range p.Object.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress) {

@@ -204,7 +204,7 @@ func AgeText(age time.Duration) string {
 func (p *Pause) Block() EvictionBlock {
 	text := "evictions are paused"
 	if !p.Since.IsZero() {
-		text += " since " + p.Since.UTC().Format(time.RFC3339)
+		text = "evictions have been paused since " + p.Since.UTC().Format(time.RFC3339)
 	}
 	text += " by " + p.By
 	if !p.Until.IsZero() {

@@ -173,7 +173,7 @@ func (e *Explainer) waitOf(p *cluster.Pod) (why plan.Reason) {
 	t := e.stated
 	t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
 		if wait := t.Goals[g].Wait; wait.Code != "" && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node) {
-			why = plan.Reason{Code: wait.Code, Message: fmt.Sprintf("its leaving would help, and is not asked for yet: %s is %s (%s)",
+			why = plan.Reason{Code: wait.Code, Message: fmt.Sprintf("evicting the pod would help, but its strategy does not request it yet: %s is %s (%s)",
 				t.Goals[g].Subject.Name, wait.Message, t.Goals[g].Resource)}
 		}
 		return why.Code == ""

@@ -44,7 +44,7 @@ func TestPlansThatWereStoppedAreTheSameAgain(t *testing.T) {
 		if _, again := planWithin(work.New(nil, p.StoppedAt)); again != first {
 			t.Fatalf("stopped at %d: the plan differs the second time", p.StoppedAt)
 		}
-		if !strings.HasPrefix(p.SearchLimitReached, "limits.maxPlanTime lets a plan take 2m0s; ") {
+		if !strings.HasPrefix(p.SearchLimitReached, "limits.maxPlanTime allows 2m0s per plan; ") {
 			t.Errorf("stopped at %d: the plan says %q", p.StoppedAt, p.SearchLimitReached)
 		}
 	}

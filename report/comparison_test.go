@@ -41,7 +41,7 @@ func sampleComparison() plan.Comparison {
 				Reason: &plan.Reason{Code: plan.BlockedByPDB, Message: "pdb shop/web\u202e allows 0 more"}},
 			{Plugin: "LowNodeUtilization", Goal: node, ExcessAfter: .05, Result: plan.ViolationLeft, Strategies: []string{"a"},
 				Moves:  []plan.ViolationMove{move(5, "n2"), move(6, "n2"), move(7, "n3")},
-				Reason: &plan.Reason{Code: plan.AllowedByStrategy, Message: "strategy a is met after the plan: it allows 60%, and the policy 50%"}},
+				Reason: &plan.Reason{Code: plan.AllowedByStrategy, Message: "strategy a is met after the plan: it allows 60%, and the policy allows 50%"}},
 			{Plugin: "LowNodeUtilization", Goal: later, ExcessAfter: .1, Result: plan.ViolationCaused, Moves: []plan.ViolationMove{move(5, "n2")}, Strategies: []string{"a"}},
 		},
 	}

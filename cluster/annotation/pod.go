@@ -53,7 +53,7 @@ type Pod struct {
 const (
 	wantEvict      = "never or prefer"
 	wantBool       = "true or false"
-	wantProtection = "true, false, or how long from the pod's start, such as 4h"
+	wantProtection = "true, false, or a duration from the pod's start, such as 4h"
 	wantWindow     = "cron fields, a duration and optionally a time zone, such as \"0 22 * * 1-5 6h Europe/Berlin\"; separate several windows with ;"
 )
 

@@ -229,7 +229,7 @@ func TestNoApprovalDuringAPause(t *testing.T) {
 	isolateFromCluster(t)
 	s := newApprovalServer(t)
 	s.paused = `{"by":"bob","reason":"release 42","since":"2026-01-01T00:00:00Z"}`
-	const want = "nothing was approved: evictions are paused since 2026-01-01T00:00:00Z by bob: release 42; approved steps would be dropped (run `evenkeel resume` first, or wait for the end of the pause)"
+	const want = "nothing was approved: evictions have been paused since 2026-01-01T00:00:00Z by bob: release 42; approved steps would be dropped (run `evenkeel resume` first, or wait for the end of the pause)"
 	if got := s.run(t, "approve", waitingPlan); got.exit != 1 || !strings.Contains(got.stderr, want) {
 		t.Errorf("exit %d, stderr %q, want %q", got.exit, got.stderr, want)
 	}

@@ -100,11 +100,11 @@ func TestPauseAndResume(t *testing.T) {
 	expect(s.runCommand(t, "alice", "resume"), "Namespace default: evictions were not paused.\n", "")
 	expect(s.runCommand(t, "alice", "pause", "--reason", "release 42"), "by alice: release 42.\n", "")
 	since := s.m.Spec.Pause.Since.UTC().Format(time.RFC3339)
-	expect(s.runCommand(t, "alice", "pause", "--reason", "release 42"), "evictions are paused since "+since+" by alice: release 42.\n", "")
+	expect(s.runCommand(t, "alice", "pause", "--reason", "release 42"), "evictions have been paused since "+since+" by alice: release 42.\n", "")
 
 	// Commands can plan during a pause; their reports show the pause.
-	expect(s.runCommand(t, "alice", "plan", "--config", "builtin"), "Evictions are paused since "+since+" by alice:", "")
-	expect(s.runCommand(t, "alice", "explain", "node", "n3", "--config", "builtin"), "Nothing is evicted now: evictions are paused since "+since+" by alice: release 42 (Paused).", "")
+	expect(s.runCommand(t, "alice", "plan", "--config", "builtin"), "Evictions have been paused since "+since+" by alice:", "")
+	expect(s.runCommand(t, "alice", "explain", "node", "n3", "--config", "builtin"), "Nothing is evicted now: evictions have been paused since "+since+" by alice: release 42 (Paused).", "")
 	if got := s.runCommand(t, "alice", "plan", "--config", "builtin"); !strings.Contains(got.stdout, "Plan: 2 evictions") {
 		t.Errorf("the plan has no moves while evictions are paused:\n%s", got.stdout)
 	}
@@ -112,15 +112,15 @@ func TestPauseAndResume(t *testing.T) {
 	if got := s.runCommand(t, "alice", "pause"); !strings.HasSuffix(got.stdout, " by alice: release 42.\nThe reason of the previous pause is kept; to change it, use --reason.\n") {
 		t.Errorf("pause without --reason: %s", got.stdout)
 	}
-	expect(s.runCommand(t, "bob", "pause", "--for", "2h", "--reason", "release 43"), "evictions are paused since "+since+" by bob, until ",
-		"warning: this changes another user's pause: evictions are paused since "+since+" by alice: release 42\n")
+	expect(s.runCommand(t, "bob", "pause", "--for", "2h", "--reason", "release 43"), "evictions have been paused since "+since+" by bob, until ",
+		"warning: this changes another user's pause: evictions have been paused since "+since+" by alice: release 42\n")
 	if s.m.Spec.Pause.Reason != "release 43" {
 		t.Errorf("reason %q", s.m.Spec.Pause.Reason)
 	}
 	if left := time.Until(s.m.Spec.Pause.Until.Time); left > 2*time.Hour || left < 2*time.Hour-time.Minute {
 		t.Errorf("until %s", s.m.Spec.Pause.Until)
 	}
-	expect(s.runCommand(t, "alice", "resume"), "evictions are no longer paused.\n", "warning: this ended another user's pause: evictions are paused since "+since+" by bob, until ")
+	expect(s.runCommand(t, "alice", "resume"), "evictions are no longer paused.\n", "warning: this ended another user's pause: evictions have been paused since "+since+" by bob, until ")
 	expect(s.runCommand(t, "", "pause"), "(user of this machine; the API server returned no user name).\n", "")
 	if by := s.m.Spec.Pause.By; strings.HasPrefix(by, " ") || !strings.HasSuffix(by, " (user of this machine; the API server returned no user name)") {
 		t.Errorf("by %q", by)
@@ -143,7 +143,7 @@ func TestStartReportsAnEarlierPause(t *testing.T) {
 		{"no pause", plan.Live, nil, ""},
 		{"a dry run evicts nothing anyway", plan.DryRun, left, ""},
 		{"a pause from before", plan.Live, left, `level=WARN msg="an earlier pause holds this installation: ` +
-			`nothing is evicted until the pause ends" pause="evictions are paused since 2025-12-12T12:00:00Z by alice: release 42" ` +
+			`nothing is evicted until the pause ends" pause="evictions have been paused since 2025-12-12T12:00:00Z by alice: release 42" ` +
 			`age="21 days" rebalancer=evenkeel/evenkeel toResume="evenkeel resume --lease-namespace evenkeel"` + "\n"},
 	} {
 		var out strings.Builder

@@ -123,7 +123,7 @@ func (l *Lease) CheckOtherReleases(ctx context.Context) *plan.Reason {
 	case older != nil:
 		return &plan.Reason{Code: plan.OtherReleaseActive, Message: fmt.Sprintf(
 			"the older release in namespace %s may evict in this cluster (%s holds its Lease evenkeel); "+
-				"uninstall one of them, or set dryRun: true in one", older.Namespace, older.Holder)}
+				"uninstall one of the releases, or set dryRun: true in one", older.Namespace, older.Holder)}
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func TestPauseHoldsUntilResume(t *testing.T) {
 		t.Fatal(before, err)
 	}
 	clk.SetTime(asked.Add(1000 * time.Hour))
-	want := "evictions are paused since 2026-01-02T12:00:00Z by alice: release 42"
+	want := "evictions have been paused since 2026-01-02T12:00:00Z by alice: release 42"
 	if why := p.CheckPause(ctx); why == nil || why.Code != plan.Paused || why.Message != want {
 		t.Errorf("gate: %v", why)
 	}

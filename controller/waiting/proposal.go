@@ -51,7 +51,7 @@ func (p Plans) Keep(n Proposal) (Plans, *Plan, error) {
 	var next Plan
 	if n.Plan != nil && len(n.Plan.Moves) > 0 {
 		if next = p.newPlan(n); len(next.Moves) == 0 {
-			return p, nil, fmt.Errorf("%w: its first wave has more than an object can keep; lower the limits of the strategies in mode approve "+
+			return p, nil, fmt.Errorf("%w: its first wave does not fit into one object; lower the limits of the strategies in mode approve "+
 				"(limits.perPass)", ErrTooLarge)
 		}
 	}

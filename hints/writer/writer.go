@@ -136,7 +136,7 @@ func (w *Writer) changeNode(ctx context.Context, name string, observed *corev1.N
 			return err
 		}
 		if try == maxAttempts {
-			return fmt.Errorf("after %d tries: %w", maxAttempts, err)
+			return fmt.Errorf("gave up after %d tries: %w", maxAttempts, err)
 		}
 		if !wait.Sleep(ctx, w.clock, pause) {
 			return ctx.Err()

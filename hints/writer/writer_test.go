@@ -168,7 +168,7 @@ func TestTriesAreBounded(t *testing.T) {
 	s := newServer(t, "n1")
 	s.before = func(n int) { s.addTaint("n1", fmt.Sprint("other-", n)) }
 	err := New(s, clock.RealClock{}, nil).Put(t.Context(), newHints(hints.Taint, "n1"))
-	if err == nil || !apierrors.IsConflict(err) || !strings.Contains(err.Error(), "hinting node n1: after 6 tries") || s.patches != 6 {
+	if err == nil || !apierrors.IsConflict(err) || !strings.Contains(err.Error(), "hinting node n1: gave up after 6 tries") || s.patches != 6 {
 		t.Errorf("got error %v after %d writes", err, s.patches)
 	}
 }

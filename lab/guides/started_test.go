@@ -110,7 +110,7 @@ func (s *shell) firstEvictions(values *string) []startedStep {
 // everyDay has the steps of pausing, explaining and monitoring.
 func (s *shell) everyDay() []startedStep {
 	return []startedStep{
-		{"evenkeel pause", s.expect("evictions are paused since", "release 42", "evictions are no longer paused")},
+		{"evenkeel pause", s.expect("evictions have been paused since", "release 42", "evictions are no longer paused")},
 		{"evenkeel explain pod", func(t *testing.T, commands string) {
 			names := strings.Fields(s.run(t, "kubectl get pods --namespace shop --output jsonpath='{.items[*].metadata.name}'"))
 			if len(names) != 6 {

@@ -125,16 +125,16 @@ func TestEachResult(t *testing.T) {
 		"only shown": {plan.Plan{Proposals: []plan.Proposal{proposal(plan.Approve), proposal(plan.ShowOnly, two...)}},
 			below(s, "own", .4), below(s, "peer", .4), []string{"n1 shown a1>n2 a2>n3 by own"}},
 		"caused": {plan.Plan{Moves: []plan.Move{move("a1", "n1", "n2")}}, below(s, "own", .6), below(s, "peer", .15),
-			[]string{"n1 left a1>n2 by own: AllowedByStrategy strategy own finds nothing wrong here: it allows 60%, and the policy 15%",
+			[]string{"n1 left a1>n2 by own: AllowedByStrategy strategy own finds no violation here: it allows 60%, and the policy allows 15%",
 				"n2 caused a1>n2 by own"}},
 		"another limit": {plan.Plan{}, below(s, "own", .8), below(s, "peer", .5), []string{
-			"n1 left by own: AllowedByStrategy strategy own finds nothing wrong here: it allows 80%, and the policy 50%"}},
+			"n1 left by own: AllowedByStrategy strategy own finds no violation here: it allows 80%, and the policy allows 50%"}},
 		"another limit after moves": {plan.Plan{Moves: two[:1]}, below(s, "own", .5), below(s, "peer", .4), []string{
-			"n1 left a1>n2 by own: AllowedByStrategy strategy own is met after the plan: it allows 50%, and the policy 40%"}},
+			"n1 left a1>n2 by own: AllowedByStrategy strategy own is met after the plan: it allows 50%, and the policy allows 40%"}},
 		"other arguments": {plan.Plan{}, away(s, "own", "Lifetime"), away(s, "peer", "Lifetime", "a1"), []string{
-			"a1 left: AllowedByStrategy strategy own (Lifetime) finds nothing wrong here: its arguments or its scope differ from the policy"}},
+			"a1 left: AllowedByStrategy strategy own (Lifetime) finds no violation here: its arguments or its scope differ from the policy"}},
 		"another type": {plan.Plan{}, below(s, "own", .8), away(s, "peer", "Lifetime", "a1"), []string{
-			"a1 left: NoStrategyForThis no strategy of the configuration looks at this; one of the type Lifetime would"}},
+			"a1 left: NoStrategyForThis no configured strategy checks this; a strategy of type Lifetime would"}},
 		"no data": {plan.Plan{}, Strategy{Name: "own", Type: "NodeLoad", NoData: "no usage data: gone"}, below(s, "peer", .5), []string{
 			"n1 left: NoUsageData strategy own: no usage data: gone"}},
 		"the strategy waits": {plan.Plan{}, constraint(below(s, "own", .5), plan.WaitsForSamples), below(s, "peer", .5), []string{
@@ -216,7 +216,7 @@ func TestSpreadOfTheSamePods(t *testing.T) {
 		"other pods":  {spread("own", "TopologySpread", plan.SkewAtMost, host, 1, "a3", "a4"), "a left: NoStrategyForThis"},
 		"another key": {spread("own", "TopologySpread", plan.SkewAtMost, "zone", 1, "a1", "a2"), "a left: NoStrategyForThis"},
 		"a larger limit": {spread("own", "Duplicates", plan.CountAtMost, host, 2, "a1", "a2"),
-			"a left by own: AllowedByStrategy strategy own finds nothing wrong here: its limit is 2 pods, and that of the policy 1 pod"},
+			"a left by own: AllowedByStrategy strategy own finds no violation here: its limit is 2 pods, and that of the policy 1 pod"},
 		"another kind": {away(s, "own", "Lifetime", "a1"), "a left: NoStrategyForThis"},
 	} {
 		got := describe(Compare(Input{Snapshot: s, Own: []Strategy{c.own}, Policy: []Strategy{peer}}))

@@ -114,7 +114,7 @@ func (c *comparison) reason(g *plan.Goal, looking []int) plan.Reason {
 		}
 	}
 	if len(unmet) == 0 {
-		return c.allowed(g, looking, "finds nothing wrong here")
+		return c.allowed(g, looking, "finds no violation here")
 	}
 	if r := c.inactive(unmet); r.Code != "" {
 		return r
@@ -139,11 +139,11 @@ func (c *comparison) notLooking(g *plan.Goal) plan.Reason {
 			return plan.Reason{Code: plan.NoUsageData, Message: "strategy " + st.Name + ": " + st.NoData}
 		default:
 			return plan.Reason{Code: plan.AllowedByStrategy, Message: fmt.Sprintf(
-				"strategy %s (%s) finds nothing wrong here: its arguments or its scope differ from the policy", st.Name, typ)}
+				"strategy %s (%s) finds no violation here: its arguments or its scope differ from the policy", st.Name, typ)}
 		}
 	}
 	return plan.Reason{Code: plan.NoStrategyForThis, Message: fmt.Sprintf(
-		"no strategy of the configuration looks at this; one of the type %s would", typ)}
+		"no configured strategy checks this; a strategy of type %s would", typ)}
 }
 
 func typeOf(all []Strategy, name string) string {
@@ -161,7 +161,7 @@ func (c *comparison) allowed(g *plan.Goal, goals []int, what string) plan.Reason
 	text := fmt.Sprintf("strategy %s %s", c.names(goals), what)
 	switch {
 	case g.Kind == plan.NodeBelow:
-		text += fmt.Sprintf(": it allows %s, and the policy %s", percent.Of(own.Limit), percent.Of(g.Limit))
+		text += fmt.Sprintf(": it allows %s, and the policy allows %s", percent.Of(own.Limit), percent.Of(g.Limit))
 	case isSpread(g.Kind) && own.Kind == g.Kind:
 		text += fmt.Sprintf(": its limit is %s, and that of the policy %s", plural.Count(int(own.Limit), "pod"),
 			plural.Count(int(g.Limit), "pod"))

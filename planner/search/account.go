@@ -94,7 +94,7 @@ func (a *Account) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
 	}
 	share, least := percent.Pair(most, minBenefit)
 	return plan.Reason{Code: plan.BenefitTooSmall, Message: fmt.Sprintf(
-		"its leaving would take %s of the %s of %s off what is above the limit; less than %s is not worth an eviction",
+		"evicting the pod would remove only %s of the %s of %s from the excess; an eviction must remove at least %s",
 		share, a.sim.Goals.Goals[of].Resource, a.sim.Snapshot.Nodes[from].Name, least)}, true
 }
 

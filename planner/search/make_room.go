@@ -21,7 +21,7 @@ func (roomMaking) whyLater(w *Wave, m Move, hasRoom bool) string {
 func (roomMaking) describe(st *Step, s *cluster.Snapshot, _ *plan.Goal, m *plan.Move) {
 	p := plan.PodRefOf(&s.Pods[st.For.Pod])
 	m.DisplacedFor, m.Reason = &p, plan.Reason{Code: plan.DisplacedForMove, Message: fmt.Sprintf(
-		"%s can move to %s, which serves %s, once it has left", p, s.Nodes[st.For.On].Name, m.Goals[0])}
+		"%s can move to %s for goal %s after this pod leaves", p, s.Nodes[st.For.On].Name, m.Goals[0])}
 }
 
 func (roomMaking) recognizes(m *plan.Move, _ *cluster.Pod) bool { return m.DisplacedFor != nil }
@@ -30,7 +30,7 @@ func (roomMaking) recognizes(m *plan.Move, _ *cluster.Pod) bool { return m.Displ
 func (k roomMaking) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 	pod := m.Pod
 	if b := c.amountWithUnknownUsage(pod); b != nil {
-		return Landing{predicted: &prediction.Prediction{}}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known",
+		return Landing{predicted: &prediction.Prediction{}}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("the pod's %s usage is unknown",
 			b.Measure.Resource)}, false
 	}
 	from := c.Model.Cluster.NodeOf(pod)

@@ -64,12 +64,12 @@ func (p *Problem) StartAfter(earlier []WaveStep) {
 			p.applied = append(p.applied, m)
 		}
 		p.Account.Charge(m.Move)
-		what := fmt.Sprintf("moves it from %s to %s", p.Start.NodeName(m.From), p.Start.NodeName(m.Landing.To))
+		what := fmt.Sprintf("moves the pod from %s to %s", p.Start.NodeName(m.From), p.Start.NodeName(m.Landing.To))
 		switch {
 		case m.Kind == WithoutPlace:
-			what = fmt.Sprintf("moves it from %s without a predicted place", p.Start.NodeName(m.From))
+			what = fmt.Sprintf("moves the pod from %s without a predicted place", p.Start.NodeName(m.From))
 		case m.Landing.To == cluster.NoNode:
-			what = "removes it"
+			what = "removes the pod"
 		}
 		p.Account.Eligibility.Forbid(m.Pod, plan.Reason{Code: plan.AlreadyPlanned, Message: fmt.Sprintf(
 			"step %d of the automatic strategies %s", i+1, what)})

@@ -18,7 +18,7 @@ func TestWhatIsTooLittleToLeaveFor(t *testing.T) {
 		says          string
 	}{
 		"excess below the floor": {"1", "4004m", halfUsedGoals("cpu", 0),
-			"its leaving would take 0.04% of the cpu of n0 off what is above the limit"},
+			"evicting the pod would remove only 0.04% of the cpu of n0 from the excess"},
 		"excess at the floor": {"1", "4005m", halfUsedGoals("cpu", 0), ""},
 		"a small pod":         {"4m", "6", halfUsedGoals("cpu", 0), "0.04% of the cpu of n0"},
 		"no excess":           {"1", "4", halfUsedGoals("cpu", 0), ""},

@@ -35,13 +35,13 @@ func (c *rounds) usageUnknown(b *goal.NodeMeasure, pod cluster.PodID) (plan.Reas
 	case cluster.Unknown:
 		if !c.sim.Snapshot.Usage.MeasuresPods(resource) {
 			return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf(
-				"how much %s it uses is not known: %s measures %s of nodes, but not of pods", resource, c.sim.Snapshot.Usage.Raw.Source, resource)}, true
+				"the pod's %s usage is unknown: %s measures %s of nodes, but not of pods", resource, c.sim.Snapshot.Usage.Raw.Source, resource)}, true
 		}
 		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf(
-			"how much %s it uses is not known: %s measured %s, but not the pod", resource, c.sim.Snapshot.Usage.Raw.Source, name)}, true
+			"the pod's %s usage is unknown: %s measured %s, but not the pod", resource, c.sim.Snapshot.Usage.Raw.Source, name)}, true
 	case cluster.BoundAfterSample:
 		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf(
-			"how much %s it uses is not known yet: it came to %s after the last sample, of %s",
+			"the pod's %s usage is not known yet: the pod came to %s after the last sample, of %s",
 			resource, name, c.sim.Snapshot.Usage.MeasuredAt(b.Node).UTC().Format(time.RFC3339))}, true
 	}
 	return plan.Reason{}, false

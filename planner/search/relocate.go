@@ -156,12 +156,12 @@ func (c *Simulation) uncertainReason(m Move, pr prediction.Prediction, places *g
 	if back >= 1-l.Confidence-back {
 		share, most := percent.Pair(back, 1-need)
 		return plan.Reason{Code: plan.WouldReturn, Message: fmt.Sprintf(
-			"its replacement would go back to %s, or where it helps as little, with probability %s; at most %s is allowed (guards.minConfidence wants %s)",
+			"the replacement would return to %s, or land where it helps as little, with a probability of %s; at most %s is allowed (guards.minConfidence is %s)",
 			c.Snapshot.Nodes[from].Name, share, most, percent.Of(need))}
 	}
 	good, least := percent.Pair(l.Confidence, need)
 	return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
-		"its replacement lands where it helps with probability %s only (guards.minConfidence wants %s)", good, least)}
+		"the replacement would land where it helps with a probability of only %s (guards.minConfidence is %s)", good, least)}
 }
 
 // refusedTargetsReason reports whether the replacement would help only on nodes to which it is not sent, and returns
@@ -187,7 +187,7 @@ func (c *Simulation) refusedTargetsReason(pod cluster.PodID, places *goal.Target
 	if count > maxNamedTargets {
 		named = append(named, fmt.Sprintf("and %d more", count-maxNamedTargets))
 	}
-	return plan.Reason{Code: target.Rules[first].Code, Message: fmt.Sprintf("its replacement would help only on %s, to which it is not sent: %s",
+	return plan.Reason{Code: target.Rules[first].Code, Message: fmt.Sprintf("the replacement would help only on %s, which Evenkeel does not target: %s",
 		plural.Count(count, "other node"), strings.Join(named, ", "))}, true
 }
 

@@ -113,14 +113,14 @@ func (c *Simulation) strategyName(m Move) string {
 func (c *Simulation) LimitReached() (plan.Reason, bool) {
 	if c.Snapshot.Work.Stopped() {
 		return plan.Reason{Code: plan.PlanTimeReached, Message: fmt.Sprintf(
-			"limits.maxPlanTime lets a plan take %s; it was cut short", c.Options.MaxPlanTime)}, true
+			"limits.maxPlanTime allows %s per plan; the search ended early", c.Options.MaxPlanTime)}, true
 	}
 	most := c.Options.MaxPredictions
 	if most == 0 || *c.predictions < most {
 		return plan.Reason{}, false
 	}
 	return plan.Reason{Code: plan.PredictionLimitReached, Message: fmt.Sprintf(
-		"limits.maxPredictions lets a plan predict %s; it was cut short", plural.Count(most, "landing"))}, true
+		"limits.maxPredictions allows %s per plan; the search ended early", plural.Count(most, "landing"))}, true
 }
 
 // finalPassPredictions returns the number of predictions that the final pass may make.

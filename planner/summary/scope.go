@@ -18,7 +18,7 @@ func nothingInScope(c *search.Result) plan.Reason {
 	s, scope := c.Snapshot, c.Options.Guards.Scope
 	if n := len(s.Nodes); n > 0 && !slices.ContainsFunc(s.Nodes, func(n cluster.Node) bool { return scope.HasNode(&n) }) {
 		return plan.Reason{Code: plan.NothingInScope, Message: fmt.Sprintf(
-			"nodeSelector %s selects none of %s; correct it, or label nodes", scope.Nodes, plural.Count(n, "node"))}
+			"nodeSelector %s selects none of %s; correct the selector, or label nodes", scope.Nodes, plural.Count(n, "node"))}
 	}
 	if len(s.Pods) == 0 && s.Objects.TakenAt.IsZero() {
 		return plan.Reason{Code: plan.NothingInScope, Message: fmt.Sprintf(
@@ -76,7 +76,7 @@ func emptyNodeOrNamespaceScope(c *search.Result, info eligibility.Strategy) stri
 	s, global, own := c.Snapshot, c.Options.Guards.Scope, info.Own.Scope
 	if info.Settings.NodeSelector != "" {
 		if n, none := selectsNone(s.Nodes, global.HasNode, own.HasNode); none {
-			return fmt.Sprintf("nodeSelector %s selects none of %s in scope; correct it, or label nodes", info.Settings.NodeSelector,
+			return fmt.Sprintf("nodeSelector %s selects none of %s in scope; correct the selector, or label nodes", info.Settings.NodeSelector,
 				plural.Count(n, "node"))
 		}
 	}
@@ -92,7 +92,7 @@ func emptyNodeOrNamespaceScope(c *search.Result, info eligibility.Strategy) stri
 			}
 		}
 		if all > 0 {
-			return fmt.Sprintf("%s selects none of %s in scope; correct it, or label namespaces", namespacesText(n), plural.Count(all, "namespace"))
+			return fmt.Sprintf("%s selects none of %s in scope; correct the selector, or label namespaces", namespacesText(n), plural.Count(all, "namespace"))
 		}
 	}
 	return ""

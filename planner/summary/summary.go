@@ -51,7 +51,7 @@ func Summarize(c *search.Result) plan.Plan {
 	if reason, cut := c.End.LimitReached(); cut {
 		out.StoppedAt, out.GoalsNotTried = c.Snapshot.Work.StoppedAt(), c.NotTried
 		pods := out.Rejections.Counts[reason.Code]
-		out.SearchLimitReached = fmt.Sprintf("%s; %s %s not tried to the end", strings.TrimSuffix(reason.Message, "; it was cut short"),
+		out.SearchLimitReached = fmt.Sprintf("%s; %s %s not tried to the end", strings.TrimSuffix(reason.Message, "; the search ended early"),
 			plural.Count(pods, "pod"), plural.Choose(pods, "was", "were"))
 		if c.NotTried > 0 {
 			out.SearchLimitReached += fmt.Sprintf(", and %s not at all", plural.Count(c.NotTried, "goal"))

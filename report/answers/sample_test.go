@@ -122,7 +122,7 @@ func stopped() view.View {
 		add(5, plan.Outcome{Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "the API server did not answer"}})
 		add(6, plan.Outcome{Outcome: plan.InProgress})
 		add(7, plan.Outcome{Outcome: plan.Blocked, Reason: plan.Reason{Code: plan.BlockedByPDB, Message: "pdb shop/d allows 0 more"}})
-		v.Run.Stopped = &plan.Reason{Code: plan.Paused, Message: "evictions are paused since 2026-01-02T00:02:00Z by bob"}
+		v.Run.Stopped = &plan.Reason{Code: plan.Paused, Message: "evictions have been paused since 2026-01-02T00:02:00Z by bob"}
 	})
 }
 

@@ -95,14 +95,14 @@ func message(s *cluster.Snapshot, g *plan.Goal) string {
 	c := g.Conflicts[0]
 	first, second := &s.Pods[c.Pods[0]], &s.Pods[c.Pods[1]]
 	value, _ := s.Nodes[first.Node].Label(c.TopologyKey)
-	text := fmt.Sprintf("the anti-affinity of %s keeps %s and %s apart, but both run in %s of %s", g.Subject.Name,
-		first.Object.Name, second.Object.Name, value, c.TopologyKey)
+	text := fmt.Sprintf("the anti-affinity of %s keeps %s and %s apart, but both run in the domain %s=%s", g.Subject.Name,
+		first.Object.Name, second.Object.Name, c.TopologyKey, value)
 	if slices.ContainsFunc(slices.Concat(g.Pods, g.Staying), func(id cluster.PodID) bool { return s.Pods[id].Object.Namespace != g.Subject.Namespace }) {
-		text = fmt.Sprintf("the anti-affinity of a %s in namespace %s keeps pods of several namespaces apart, but two of them run in %s of %s",
-			g.Subject.Kind, g.Subject.Namespace, value, c.TopologyKey)
+		text = fmt.Sprintf("the anti-affinity of a %s in namespace %s keeps pods of several namespaces apart, but two of them run in the domain %s=%s",
+			g.Subject.Kind, g.Subject.Namespace, c.TopologyKey, value)
 	}
 	if more := len(g.Conflicts) - 1; more > 0 {
-		text += "; it has "
+		text += ", plus "
 		if g.AtLeast {
 			text += "at least "
 		}

@@ -78,7 +78,7 @@ func crowded(t *testing.T, pods int) *cluster.Snapshot {
 
 // TestConflictsThatAreNotCounted: a term counts up to 50 partners. If there are more, the number is a minimum.
 func TestConflictsThatAreNotCounted(t *testing.T) {
-	for pods, want := range map[int]string{51: "it has 49 more conflicts", 52: "it has at least 49 more conflicts"} {
+	for pods, want := range map[int]string{51: ", plus 49 more conflicts", 52: ", plus at least 49 more conflicts"} {
 		a, _ := antiaffinity.New("apart", nil, cluster.Scope{})
 		goals := a.Goals(crowded(t, pods))
 		if len(goals) == 0 || goals[0].AtLeast != (pods > 51) || !strings.HasSuffix(goals[0].Reason.Message, want) {

@@ -105,7 +105,7 @@ func (f *finder) inScope(group []cluster.PodID) int {
 // such as cordoned ones. No kubelet terminates pods on a NotReady node, so such nodes do not count.
 func (f *finder) message(name string, pods []cluster.PodID, limit, total, nodes int) (message string) {
 	f.hosts.Count(f.snapshot, pods, f.allHosts, f.notShown, func(c *topology.Counter) {
-		message = fmt.Sprintf("%s has %s with the same images on one node; %d pods spread over %d nodes are at most %d on each",
+		message = fmt.Sprintf("%s has %s with the same images on one node; an even spread of %d pods over %d nodes has at most %d on each",
 			name, plural.Count(c.Most(), "pod"), total, nodes, limit)
 	})
 	return message

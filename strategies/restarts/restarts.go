@@ -87,7 +87,7 @@ func (r *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 	})
 	goals := make([]plan.Goal, len(found))
 	for i, f := range found {
-		message := fmt.Sprintf("the containers of %s restarted %s, and %d or more are too many", f.pod.Object.Name,
+		message := fmt.Sprintf("the containers of %s restarted %s; the strategy allows fewer than %d", f.pod.Object.Name,
 			plural.Count(int(f.restarts), "time"), r.args.MinRestarts)
 		if f.state != "" {
 			message += " in state " + f.state

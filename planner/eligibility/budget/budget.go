@@ -138,7 +138,7 @@ func (b *Tracker) check(p *cluster.Pod, charges Charges) (reason plan.Reason, co
 	case 1:
 	default:
 		return plan.Reason{Code: plan.MultiplePDBs, Message: fmt.Sprintf(
-			"%d PodDisruptionBudgets select the pod, and the Eviction API refuses such pods", len(p.Budgets))}, 0, false
+			"%d PodDisruptionBudgets select the pod, so the Eviction API refuses to evict it", len(p.Budgets))}, 0, false
 	}
 	id := p.Budgets[0]
 	l, name, charged := &b.states[id], budgetName(&b.budgets[id]), charges[id]

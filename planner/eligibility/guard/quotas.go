@@ -82,7 +82,7 @@ func shortage(q *corev1.ResourceQuota, name corev1.ResourceName, need, freed cor
 	if total.Cmp(hard) <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("ResourceQuota %s has no room for the replacement (%s): used %s, the replacement needs %s, allowed %s",
+	return fmt.Sprintf("ResourceQuota %s has no room for the replacement (%s): %s used, %s needed, %s allowed",
 		q.Name, name, used.String(), more.String(), hard.String())
 }
 

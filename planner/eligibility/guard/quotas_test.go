@@ -221,10 +221,10 @@ func TestQuotasFollowTheServerVersion(t *testing.T) {
 		version string
 		refused string // part of the reason
 	}{
-		{"resized", resized, "1.36", "the replacement needs 1100m"},
+		{"resized", resized, "1.36", ", 1100m needed"},
 		{"resized", resized, "1.37", ""},
-		{"pod-level resources", podLevel, "1.33", "the replacement needs 2"},
-		{"pod-level resources", podLevel, "1.37", "the replacement needs 2"},
+		{"pod-level resources", podLevel, "1.33", ", 2 needed"},
+		{"pod-level resources", podLevel, "1.37", ", 2 needed"},
 		{"pod-level status", podLevelStatus, "1.36", ""},
 		{"pod-level status", podLevelStatus, "1.37", ""},
 	} {

@@ -93,7 +93,7 @@ func findAffinityRequirements(s *cluster.Snapshot) *affinityRequirements {
 				nodes[t.TopologyKey] = nodesByDomain(s, t.TopologyKey)
 			}
 			a.addRequirement(s, nodes[t.TopologyKey][domain], matches, fmt.Sprintf(
-				"%s/%s on %s requires the pod by podAffinity (topologyKey %s) and would keep running without it",
+				"%s/%s on %s requires the pod through podAffinity (topologyKey %s) and would keep running without it",
 				p.Object.Namespace, p.Object.Name, s.Nodes[p.Node].Name, t.TopologyKey))
 		}
 	}

@@ -102,7 +102,7 @@ var protectedStorageClass = Rule{plan.ProtectedStorageClass, PodScope, func(in I
 		class, known := c.storageClass(in)
 		switch {
 		case !known:
-			return fmt.Sprintf("the storage class of claim %s is unknown", c.name), true
+			return fmt.Sprintf("the StorageClass of PersistentVolumeClaim %s is unknown", c.name), true
 		case slices.Contains(in.Options.ProtectedStorageClasses, class):
 			return fmt.Sprintf("claim %s has storage class %s (guards.protectedStorageClasses)", c.name, class), true
 		}
@@ -146,5 +146,5 @@ func (c volumeClaim) storageClass(in Input) (class string, known bool) {
 // Other nodes may have no free device for the resource claims of the pod.
 var resourceClaims = Rule{plan.ResourceClaims, PodScope, func(in Input) (string, bool) {
 	hasClaims := len(in.Pod.Object.Spec.ResourceClaims) > 0
-	return "the pod uses resource claims (guards.protect: PodsWithResourceClaims)", hasClaims && in.Options.Protect[ProtectResourceClaims]
+	return "the pod uses resource claims (PodsWithResourceClaims in guards.protect)", hasClaims && in.Options.Protect[ProtectResourceClaims]
 }}
