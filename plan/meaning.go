@@ -97,5 +97,5 @@ var meanings = map[Code]string{
 	LimitMaxNodes:        "the plan empties as many nodes as maxNodes allows",
 	BackedOff:            "the workload is in back-off after an earlier eviction",
 	BlockedByAdmission:   "an admission webhook or policy refuses the eviction",
-	EvictionInBackground: "evictions in flight allow no further eviction",
+	EvictionInBackground: "too many evictions are in flight",
 }

@@ -10,7 +10,7 @@ var remedies = map[Code]string{
 	PriorityTooHigh:        "raise guards.priorityBelow",
 	LocalStorage:           "list volumes with disposable data in guards.safeLocalVolumes",
 	JobPod:                 "wait until the Job finishes",
-	PartOfGroup:            "if its groups tolerate the loss of a pod, list the program in guards.groups",
+	PartOfGroup:            "if the program's groups tolerate the loss of a pod, list it in guards.groups",
 	TooFewReplicas:         "add replicas, or lower guards.minReplicas",
 	PodTooYoung:            "wait, or lower guards.minPodAge",
 	NamespaceExcluded:      "include the namespace in the configuration",

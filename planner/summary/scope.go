@@ -66,7 +66,7 @@ func setStrategyScope(c *search.Result, info eligibility.Strategy, st *plan.Stra
 	case info.Needs == "":
 		st.NoPodSelected = none
 	default:
-		st.NothingInScope = none + "; correct it, or label pods"
+		st.NothingInScope = none + "; correct the selector, or label pods"
 	}
 }
 
