@@ -57,9 +57,7 @@ func TestCRDs(t *testing.T) {
 		t.Fatalf("the release has the definitions %v, want 4", names)
 	}
 	createNamespace(ctx, t, second.namespace)
-	cmd := exec.Command(helmBinary(t), "install", second.name, chart, "--namespace", second.namespace, "--set", image)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + second.kubeconfig}
-	out, err := cmd.CombinedOutput()
+	out, err := second.helm(t, "install", second.name, chart, "--set", image).CombinedOutput()
 	if want := "belongs to release first in namespace ek-owner (want crds.install: false"; err == nil || !strings.Contains(string(out), want) {
 		t.Errorf("a second release: %v, want %q\n%s", err, want, out)
 	}

@@ -37,8 +37,8 @@ type release struct {
 	// permissions away.
 	attacked bool
 	since    time.Time
-	// upgraded is the time of the upgrade from the former chart, which grants neither what optionalKinds has nor the
-	// kinds of evenkeel.io.
+	// upgraded is the time until which the program may ask for more than the former chart grants: what optionalKinds has,
+	// and the kinds of evenkeel.io.
 	upgraded time.Time
 }
 
@@ -63,14 +63,19 @@ func helmBinary(t *testing.T) string {
 
 func (r release) runHelm(t *testing.T, args ...string) string {
 	t.Helper()
-	home := t.TempDir()
-	cmd := exec.Command(helmBinary(t), append(args, "--namespace", r.namespace)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "KUBECONFIG=" + r.kubeconfig}
-	out, err := cmd.CombinedOutput()
+	out, err := r.helm(t, args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("helm %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
+}
+
+// helm returns a command of helm for the namespace of the release.
+func (r release) helm(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(helmBinary(t), append(args, "--namespace", r.namespace)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + r.kubeconfig}
+	return cmd
 }
 
 // install creates the namespace and installs the chart in it. If the pods run, install waits until they are Ready. The

@@ -1,8 +1,6 @@
 package charttest
 
 import (
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -20,9 +18,7 @@ func TestUninstallingCannotBeBlocked(t *testing.T) {
 	r := newRelease("keel", "ek-blocked")
 	r.install(ctx, t, "--set", "image.repository=registry.example.org/team/missing,cleanup.enabled=true,config.dryRun=false,config.hints.enabled=true",
 		"--set", "terminationGracePeriodSeconds=1")
-	cmd := exec.CommandContext(ctx, helmBinary(t), "uninstall", r.name, "--namespace", r.namespace)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + r.kubeconfig}
-	out, err := cmd.CombinedOutput()
+	out, err := r.helm(t, "uninstall", r.name).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "uninstallation completed with 1 error") {
 		t.Errorf("helm uninstall: %v, want a report of the job that failed\n%s", err, out)
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/must"
@@ -231,31 +230,15 @@ func (r *process) metricCount(scheduler, result string) (n int) {
 	return n
 }
 
-// bindProbe creates a small pod that prefers zone-1, zone-2 or no zone, and waits until the pod is bound.
+// bindProbe binds a small pod that prefers zone-1, zone-2 or no zone.
 func (r *process) bindProbe(t *testing.T, ns, scheduler string) (name string) {
 	t.Helper()
 	r.probes++
 	name = fmt.Sprintf("probe-%03d", r.probes)
-	requests := corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("20Mi")}
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{SchedulerName: scheduler,
-		Containers: []corev1.Container{{Name: "c", Image: "registry.k8s.io/pause:3.10",
-			Resources: corev1.ResourceRequirements{Requests: requests}}}}}
-	if i := r.probes % 4; i > 2 {
-		zone := corev1.NodeSelectorRequirement{Key: seed.ZoneKey, Operator: corev1.NodeSelectorOpIn,
-			Values: []string{fmt.Sprintf("zone-%d", r.probes/4%2+1)}}
-		preferred := []corev1.PreferredSchedulingTerm{{Weight: 100,
-			Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{zone}}}}
-		p.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: preferred}}
+	zone := ""
+	if r.probes%4 > 2 {
+		zone = fmt.Sprintf("zone-%d", r.probes/4%2+1)
 	}
-	api := lab.Client.CoreV1().Pods(ns)
-	if _, err := api.Create(t.Context(), p, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
-		p, err := api.Get(t.Context(), name, metav1.GetOptions{})
-		return err == nil && p.Spec.NodeName != "", err
-	}); err != nil {
-		t.Fatalf("waiting for %s to bind %s: %v", scheduler, name, err)
-	}
+	must.Succeed(t, seed.BindProbe(t.Context(), lab.Client, ns, name, scheduler, zone))
 	return name
 }

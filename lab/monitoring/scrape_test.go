@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,9 +95,8 @@ func TestEveryQueryHasData(t *testing.T) {
 	}
 	kept := seed.App{Name: "kept", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n3", "n3", "n3"}, // why pods stay
 		GraceSeconds: 1, Annotations: map[string]string{"evenkeel.io/evict": "never"}}
-	pinned := seed.App{Name: "pinned", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n3"}, AllowedNodes: []string{"n3"}, GraceSeconds: 1}
 	budgeted := seed.App{Name: "budgeted", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n3", "n3", "n3"}, GraceSeconds: 1}
-	must.Succeed(t, seed.CreateApps(t.Context(), stack.Client, namespace, append(apps, kept, pinned, budgeted)))
+	must.Succeed(t, seed.CreateApps(t.Context(), stack.Client, namespace, append(apps, kept, budgeted)))
 	none := intstr.FromInt32(0)
 	must.Get(stack.Client.PolicyV1().PodDisruptionBudgets(namespace).Create(t.Context(), &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Name: budgeted.Name}, Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &none,
@@ -109,8 +110,8 @@ func TestEveryQueryHasData(t *testing.T) {
 	address, ended := startProgram(t, namespace, path)
 	must.Succeed(t, stack.ScrapeExporter(address, labels))
 	waitForData(t, map[string][]string{"before the first eviction": {"evenkeel_landings_total", "evenkeel_replacement_ready_seconds_count"}}, ended)
+	bindProbes(t, namespace, address)
 	runCommand(t, namespace, "resume")
-	addPod(t, namespace, pinned.Name) // the scheduler can bind it to one node only, which makes the prediction certain
 	wanted := dashboardQueries(t, namespace)
 	for name, query := range dashboardVariables(t, namespace) {
 		wanted["variable "+name] = []string{query}
@@ -126,15 +127,40 @@ func TestEveryQueryHasData(t *testing.T) {
 	waitForData(t, wanted, ended)
 }
 
-// addPod adds a replica to a Deployment.
-func addPod(t *testing.T, ns, deployment string) {
+// minBindings is the number of predicted bindings from which on a scheduler has a hit ratio.
+const minBindings = 50
+
+// bindProbes creates pods one after the other, until the program has predicted the bindings of minBindings of them. Each
+// pod prefers one of the three zones, so exactly one node is the best. bindProbes deletes each pod after its binding.
+func bindProbes(t *testing.T, ns, address string) {
 	t.Helper()
-	api := stack.Client.AppsV1().Deployments(ns)
-	scale := must.Get(api.GetScale(t.Context(), deployment, metav1.GetOptions{}))(t)
-	scale.Spec.Replicas++
-	if _, err := api.UpdateScale(t.Context(), deployment, scale, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
+	for i := range 4 * minBindings {
+		before := countBindings(t, address, "hit|miss|unclear")
+		if countBindings(t, address, "hit|miss") >= minBindings {
+			return
+		}
+		name := fmt.Sprintf("probe-%03d", i)
+		must.Succeed(t, seed.BindProbe(t.Context(), stack.Client, ns, name, "", fmt.Sprintf("zone-%d", i%3+1)))
+		// The program may skip a binding.
+		_ = seed.WaitUntil(t.Context(), 3*time.Second, func() (bool, error) {
+			return countBindings(t, address, "hit|miss|unclear") > before, nil
+		})
+		none := int64(0)
+		must.Succeed(t, stack.Client.CoreV1().Pods(ns).Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: &none}))
 	}
+	t.Fatalf("only %d bindings were predicted, want %d", countBindings(t, address, "hit|miss"), minBindings)
+}
+
+// countBindings returns how many bindings the program has counted, by the results that a regular expression matches.
+func countBindings(t *testing.T, address, results string) (n int) {
+	t.Helper()
+	answer := must.Get(http.Get("http://" + address + "/metrics"))(t)
+	defer answer.Body.Close()
+	text := string(must.Get(io.ReadAll(answer.Body))(t))
+	for _, line := range regexp.MustCompile(`(?m)^evenkeel_scheduler_bindings_total\{result="(?:`+results+`)",.*\} (\d+)$`).FindAllStringSubmatch(text, -1) {
+		n += must.Get(strconv.Atoi(line[1]))(t)
+	}
+	return n
 }
 
 // waitForData waits until every query returns samples that are numbers.
