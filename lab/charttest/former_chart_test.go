@@ -119,6 +119,7 @@ func TestRollback(t *testing.T) {
 	r.upgradeFormer(ctx, t, "--set", "crds.install=false")
 	r.waitForPause(ctx, t, "upgrade")
 	r.runAsAdministrator(ctx, t, "resume")
+	r.runAsAdministrator(ctx, t, "trigger", "zones") // the pass writes the state
 	r.runAsAdministrator(ctx, t, "pause", "--reason", "rollback")
 	config := r.writeConfig(ctx, t)
 	before := r.storedObjects(ctx, t)

@@ -126,17 +126,24 @@ func (r release) apiPath(resource string) string {
 	return "/apis/evenkeel.io/v1alpha1/namespaces/" + r.namespace + "/" + resource
 }
 
+// stateObjects returns the ConfigMaps of the release's state and former pause with their identity.
+func (r release) stateObjects(ctx context.Context, t *testing.T) map[string]types.UID {
+	t.Helper()
+	list := must.Get(r.client.CoreV1().ConfigMaps(r.namespace).List(ctx, metav1.ListOptions{}))(t)
+	out := map[string]types.UID{}
+	for _, cm := range list.Items {
+		if strings.HasPrefix(cm.Name, "evenkeel-state-") || cm.Name == "evenkeel-pause" {
+			out[cm.Name] = cm.UID
+		}
+	}
+	return out
+}
+
 // storedObjects returns the identities of the objects that hold the state, the pause, the Lease, the requests and the
 // records of the release.
 func (r release) storedObjects(ctx context.Context, t *testing.T) map[string]types.UID {
 	t.Helper()
-	out := map[string]types.UID{}
-	maps := must.Get(r.client.CoreV1().ConfigMaps(r.namespace).List(ctx, metav1.ListOptions{}))(t)
-	for _, cm := range maps.Items {
-		if strings.HasPrefix(cm.Name, "evenkeel-state-") || cm.Name == "evenkeel-pause" {
-			out["ConfigMap "+cm.Name] = cm.UID
-		}
-	}
+	out := r.stateObjects(ctx, t)
 	leases := must.Get(r.client.CoordinationV1().Leases(r.namespace).List(ctx, metav1.ListOptions{}))(t)
 	for _, l := range leases.Items {
 		out["Lease "+l.Name] = l.UID
