@@ -37,8 +37,8 @@ type release struct {
 	// permissions away.
 	attacked bool
 	since    time.Time
-	// upgraded is the time until which the program may ask for more than the former chart grants: what optionalKinds has,
-	// and the kinds of evenkeel.io.
+	// upgraded is the time until which the program may ask for more than the former chart grants: what optionalKinds
+	// has, and the kinds of evenkeel.io.
 	upgraded time.Time
 }
 

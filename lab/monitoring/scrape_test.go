@@ -130,8 +130,9 @@ func TestEveryQueryHasData(t *testing.T) {
 // minBindings is the number of predicted bindings from which on a scheduler has a hit ratio.
 const minBindings = 50
 
-// bindProbes creates pods one after the other, until the program has predicted the bindings of minBindings of them. Each
-// pod prefers one of the three zones, so exactly one node is the best. bindProbes deletes each pod after its binding.
+// bindProbes creates pods one after the other, until the program has predicted the bindings of minBindings of them.
+// Each pod prefers one of the three zones, so exactly one node is the best. bindProbes deletes each pod after its
+// binding.
 func bindProbes(t *testing.T, ns, address string) {
 	t.Helper()
 	for i := range 4 * minBindings {

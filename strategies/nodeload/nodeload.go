@@ -106,8 +106,8 @@ func sortedKeys(all ...map[string]float64) []string {
 }
 
 // goals returns one NodeBelow goal for each Ready node in scope and each resource, met or not. Nodes that an annotation
-// excludes have no goal. With basis load, a node has a goal only if its usage is known. If the usage of too few nodes is
-// known, goals returns no goals.
+// excludes have no goal. With basis load, a node has a goal only if its usage is known. If the usage of too few nodes
+// is known, goals returns no goals.
 func (l *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 	nodes, amounts := l.nodesInScope(s), map[string]*cluster.Amounts{}
 	for _, r := range l.args.resources() {
