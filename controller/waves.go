@@ -301,7 +301,7 @@ func splitByNode(todo plan.Plan, done []plan.Outcome, candidates []plan.Move) (r
 		g := &todo.Goals[k]
 		o := failed[g.ID]
 		dropped = append(dropped, droppedOutcomes([]plan.Move{m}, plan.Reason{Code: plan.NodeNotEmptied, Message: fmt.Sprintf(
-			"%s is emptied only as a whole, and %s stays: %s (%s)", g.Subject.Name, o.Pod, o.Outcome, o.Reason.Code)})...)
+			"%s must be emptied completely, but %s stays: %s (%s)", g.Subject.Name, o.Pod, o.Outcome, o.Reason.Code)})...)
 	}
 	return ready, dropped
 }

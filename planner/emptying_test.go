@@ -145,7 +145,7 @@ func TestRecheckOfEmptying(t *testing.T) {
 			m := c.plan.Moves[1]
 			p := pod(o, m.Pod.Name)
 			p.Annotations = map[string]string{"evenkeel.io/evict": "never"}
-		}, "a node is emptied only as a whole, and " + c.plan.Moves[1].Pod.String() + " is not moved: EvictNever"},
+		}, "a node must be emptied completely, but " + c.plan.Moves[1].Pod.String() + " is not moved: EvictNever"},
 	} {
 		ok, dropped := c.recheck(t, x.wave, x.change)
 		if len(ok) > 0 || len(dropped) != moves(x.wave) {
@@ -181,7 +181,7 @@ func TestAdmitEmptiesWholeNodes(t *testing.T) {
 	part := c.plan
 	part.Moves = slices.Delete(slices.Clone(c.plan.Moves), 2, 3)
 	dropped := c.CheckLimits(s, plan.PlannerState{}, part, s.TakenAt)
-	want := "n1 is emptied only as a whole, and " + c.plan.Moves[2].Pod.String() + " is not moved"
+	want := "n1 must be emptied completely, but " + c.plan.Moves[2].Pod.String() + " is not moved"
 	if len(dropped) != 2 || dropped[0].Reason != (plan.Reason{Code: plan.NodeNotEmptied, Message: want}) {
 		t.Errorf("a part of the plan: %+v", dropped)
 	}

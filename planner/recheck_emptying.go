@@ -103,7 +103,7 @@ func keepWholeNodes(pl plan.Plan, moves []plan.Move, known []plan.Outcome) (ok [
 			continue
 		}
 		for _, id := range pl.Moves[k].Goals {
-			why[id] = fmt.Sprintf("a node is emptied only as a whole, and %s is not moved: %s", o.Pod, o.Reason.Code)
+			why[id] = fmt.Sprintf("a node must be emptied completely, but %s is not moved: %s", o.Pod, o.Reason.Code)
 		}
 	}
 	return dropForNodes(pl, moves, why)
@@ -142,7 +142,7 @@ func dropPartlyEmptied(s *cluster.Snapshot, pl plan.Plan, dropped []plan.Outcome
 		for _, ref := range g.Leaving {
 			p := FindPod(s, ref)
 			if p != nil && p.Node == n.ID && !slices.ContainsFunc(left, func(m plan.Move) bool { return FindPod(s, m.Pod) == p }) {
-				why[g.ID] = fmt.Sprintf("%s is emptied only as a whole, and %s is not moved", n.Name, plan.PodRefOf(p))
+				why[g.ID] = fmt.Sprintf("%s must be emptied completely, but %s is not moved", n.Name, plan.PodRefOf(p))
 			}
 		}
 	}

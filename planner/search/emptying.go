@@ -232,7 +232,7 @@ func (e *emptyingSearch) rejectNode(g int, by stuckPod) {
 	of := &e.sim.Goals.Goals[g]
 	whole := by.reason
 	if by.pod != noPod {
-		whole = plan.Reason{Code: plan.NodeNotEmptied, Message: fmt.Sprintf("%s is emptied only as a whole, and %s stays: %s",
+		whole = plan.Reason{Code: plan.NodeNotEmptied, Message: fmt.Sprintf("%s must be emptied completely, but %s stays (%s)",
 			e.sim.NodeName(of.Node), plan.PodRefOf(&e.sim.Snapshot.Pods[by.pod]), by.reason.Code)}
 	}
 	for _, pod := range e.podsToLeave(g) {

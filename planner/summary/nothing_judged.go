@@ -79,7 +79,7 @@ func unpredictable(c *search.Result) []plan.Reason {
 	} {
 		if n := pods[x.by]; n > 0 {
 			causes = append(causes, plan.Reason{Code: x.code, Message: fmt.Sprintf(
-				"no replacement can be predicted, and %s, one of them because %s; %s", stay(n), examples[x.by], x.remedy)})
+				"no replacement can be predicted, so %s, one of them because %s; %s", stay(n), examples[x.by], x.remedy)})
 		}
 	}
 	return causes
@@ -87,7 +87,7 @@ func unpredictable(c *search.Result) []plan.Reason {
 
 // stay says that pods stay.
 func stay(pods int) string {
-	return plural.Count(pods, "pod") + plural.Choose(pods, " that may leave stays", " that may leave stay")
+	return plural.Count(pods, "movable pod") + plural.Choose(pods, " stays", " stay")
 }
 
 // isBudget reports whether a budget refused the pod. Its replacement could be predicted.

@@ -177,7 +177,7 @@ func (o Options) stateOf(name string, pods int, s *cluster.Snapshot, profiles ma
 	}
 	version := cmp.Or(s.Version(), "of unknown version")
 	counts := fmt.Sprintf("bindings seen %d, predicted %d, correct %d", b.Seen, b.Predicted, b.Hits)
-	required := fmt.Sprintf("required are %d predicted and %s of them correct (placement.trust)", o.MinBindings, percent.Of(o.MinHitRate))
+	required := fmt.Sprintf("at least %d predicted and %s of them correct are required (placement.trust)", o.MinBindings, percent.Of(o.MinHitRate))
 	switch {
 	case s.KnownVersion() && !HasNoProfile(name, profiles):
 		if st.Trusted = !o.contradict(b); !st.Trusted {

@@ -172,7 +172,7 @@ func TestSchedulerStatesAndProfiles(t *testing.T) {
 		t.Error(d)
 	}
 	profiles := opts.Profiles(known, states)
-	for name, why := range map[string]string{"bad": "bindings seen 12, predicted 10, correct 8; required are 10 predicted and 90% of them correct", "fancy": "seen 0", "few": "predicted 9", "good": "", "known": "does not place pods as predicted: bindings seen 9, predicted 9, correct 0"} {
+	for name, why := range map[string]string{"bad": "bindings seen 12, predicted 10, correct 8; at least 10 predicted and 90% of them correct are required", "fancy": "seen 0", "few": "predicted 9", "good": "", "known": "does not place pods as predicted: bindings seen 9, predicted 9, correct 0"} {
 		p, ok := profiles[name]
 		if !ok || (p.UnsupportedReason == "") != (why == "") || !strings.Contains(p.UnsupportedReason, why) {
 			t.Errorf("%s: %q, want %q", name, p.UnsupportedReason, why)

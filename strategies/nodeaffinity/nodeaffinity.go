@@ -127,6 +127,6 @@ func hasLabel(n *corev1.Node, key string) bool {
 }
 
 func betterMessage(p *corev1.Pod, n *corev1.Node, rank int64, b *ranking.Better) string {
-	return n.Name + " matches a weight of " + strconv.FormatInt(rank, 10) + " of the preferred node affinity of " + p.Namespace + "/" + p.Name + ", and " +
-		plural.Count(b.Count, "other node") + plural.Choose(b.Count, " matches", " match") + " up to " + strconv.FormatInt(b.Best, 10)
+	return n.Name + " scores " + strconv.FormatInt(rank, 10) + " for the preferred node affinity of " + p.Namespace + "/" + p.Name + ", and " +
+		plural.Count(b.Count, "other node") + plural.Choose(b.Count, " scores", " score") + " up to " + strconv.FormatInt(b.Best, 10)
 }

@@ -53,7 +53,7 @@ func JobFails(s *cluster.Snapshot, p *cluster.Pod, earlierEvictions int) (messag
 	}
 	if limit := j.Spec.BackoffLimitPerIndex; limit != nil {
 		if n := failuresOfIndex(p.Object) + 1; n > int(*limit) {
-			return fmt.Sprintf("the eviction would be failure %d of the pod's index in Job %s, above its backoffLimitPerIndex %d",
+			return fmt.Sprintf("the eviction would be failure %d of the pod's index in Job %s; backoffLimitPerIndex allows %d",
 				n, j.Name, *limit), true
 		}
 	}
