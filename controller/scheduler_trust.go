@@ -35,7 +35,7 @@ type SchedulerTrust struct {
 	// checked all the time.
 	Snapshot func() (*cluster.Snapshot, error)
 	Bindings BindingSource
-	// Profiles returns the configured profiles, and how many predictions count (placement.trust.minBindings).
+	// Profiles returns the configured profiles, and how many predictions count.
 	Profiles func() (profiles map[string]scheduler.Profile, window int)
 	Clock    clock.WithTicker
 	Log      *slog.Logger

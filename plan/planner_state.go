@@ -357,8 +357,7 @@ const MaxSchedulers = 16
 type SchedulerBindings struct {
 	Seen int `json:"seen"`
 	// Predicted is the number of bindings with a prediction, and Hits the number of correct
-	// predictions among them. Only the latest bindings count, as many as
-	// placement.trust.minBindings.
+	// predictions among them. Only the latest 50 bindings count.
 	Predicted int `json:"predicted"`
 	Hits      int `json:"hits"`
 	// MostWrong is the number of wrong predictions about pods of the namespace that has most of them. It is 0 if only

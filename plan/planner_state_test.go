@@ -23,7 +23,7 @@ func TestPlannerStateRoundTrip(t *testing.T) {
 		Announced:    []string{"breakerTripped/2026-01-01T00:00:00Z", "usageSilent/"},
 		UnreadyNodes: []plan.UnreadyNode{{Name: "n1", Seen: at, Nodes: 40}},
 		Schedulers:   map[string]plan.SchedulerBindings{"fancy": {Seen: 70, Predicted: 60, Hits: 58}},
-		StrategyRuns: map[string]plan.StrategyRun{"zones": {Started: at, ByEvent: at}},
+		StrategyRuns: map[string]plan.StrategyRun{"zones": {ByEvent: at}},
 		Evictions: []plan.EvictionCount{{Workload: c, Minute: at, Count: 2}, {Workload: d, Minute: at, Count: 1},
 			{Workload: d, Minute: at.Add(time.Minute), Count: 1}},
 		Backoffs: []plan.Backoff{{Workload: c, Since: at, Until: at, Failures: 1}, {Workload: d, Since: at, Until: at, Failures: 1}},
@@ -67,7 +67,7 @@ func TestInvalidPlannerStatesAreRefused(t *testing.T) {
 	}
 	runs := make([]string, 1001)
 	for i := range runs {
-		runs[i] = fmt.Sprintf(`"s%d":{"started":"2026-01-01T00:00:00Z"}`, i)
+		runs[i] = fmt.Sprintf(`"s%d":{"byEvent":"2026-01-01T00:00:00Z"}`, i)
 	}
 	for text, want := range map[string]string{
 		`{"apiVersion":"evenkeel.io/v2","kind":"PlannerState","more":1}`:                                                                                 "the document is a evenkeel.io/v2 PlannerState (want evenkeel.io/v1alpha1 PlannerState)",
@@ -90,8 +90,7 @@ func TestInvalidPlannerStatesAreRefused(t *testing.T) {
 		begin + `"unreadyNodes":[{"name":"a","seen":"2026-01-01T00:00:00Z"}]}`:      "unreadyNodes[0]: want a name, a time, and 1 node or more",
 		begin + `"unreadyNodes":[{"name":"a","nodes":3}]}`:                          "unreadyNodes[0]: want a name",
 		begin + `"unreadyNodes":[{"seen":"2026-01-01T00:00:00Z","nodes":3}]}`:       "unreadyNodes[0]: want a name",
-		begin + `"strategyRuns":{"zones":{}}}`:                                      `strategyRuns["zones"]: want the name of a strategy, and the start of its last pass`,
-		begin + `"strategyRuns":{"":{"started":"2026-01-01T00:00:00Z"}}}`:           `strategyRuns[""]: want the name`,
+		begin + `"strategyRuns":{"":{"byEvent":"2026-01-01T00:00:00Z"}}}`:           `strategyRuns: want the name`,
 		begin + `"strategyRuns":{` + strings.Join(runs, ",") + `}}`:                 "1001 entries (want at most 1000)",
 		begin + `"trusted":["a"]}`:                                                  `unknown field "trusted"`,
 		`{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState"} {"more":true}`: "unexpected data after the document",

@@ -47,7 +47,7 @@ func New(rules []Rule, after time.Time) *Timetable {
 }
 
 // Replace returns a timetable of new rules. Strategies that keep their name keep the times of their runs and the nodes
-// that wait. If a pass is due now, it stays due under a new schedule that fires at the same time.
+// that wait. Another delay causes no run for nodes that a run has covered. If a pass is due now, it stays due under a new schedule that fires at the same time.
 func (t *Timetable) Replace(rules []Rule, now time.Time) *Timetable {
 	after := now
 	if at := t.Next(); !at.IsZero() && !at.After(now) {
@@ -57,8 +57,13 @@ func (t *Timetable) Replace(rules []Rule, now time.Time) *Timetable {
 	out.recalled = t.recalled
 	for _, e := range out.entries {
 		if old := t.find(e.rule.Name); old != nil {
-			e.since, e.started, e.byEvent, e.consumed = old.since, old.started, old.byEvent, old.consumed
-			if e.rule.OnNodeReady > 0 {
+			e.started, e.byEvent, e.consumed = old.started, old.byEvent, old.consumed
+			covered, longer := later(old.started, old.since), e.rule.OnNodeReady-old.rule.OnNodeReady
+			if old.rule.OnNodeReady == 0 {
+				covered = now
+			}
+			e.since = covered.Add(longer) // the run of a covered node would come before with the new delay
+			if longer == 0 {
 				e.wanted, e.atMost = old.wanted, old.atMost
 			}
 			e.next = e.rule.next(e.floor(after))
@@ -94,15 +99,15 @@ func (t *Timetable) Recall(runs map[string]plan.StrategyRun, now time.Time) {
 func (t *Timetable) Recalled() bool { return t.recalled }
 
 // Runs returns the times to store for Recall, for at most plan.MaxStrategyRuns strategies. The result is nil if no
-// strategy needs it.
+// strategy ran for a node.
 func (t *Timetable) Runs() map[string]plan.StrategyRun {
 	var out map[string]plan.StrategyRun
 	for _, e := range t.entries {
-		if e.rule.OnNodeReady > 0 && len(out) < plan.MaxStrategyRuns {
+		if !e.byEvent.IsZero() && len(out) < plan.MaxStrategyRuns {
 			if out == nil {
 				out = map[string]plan.StrategyRun{}
 			}
-			out[e.rule.Name] = plan.StrategyRun{Started: later(e.started, e.since).UTC(), ByEvent: e.byEvent.UTC()}
+			out[e.rule.Name] = plan.StrategyRun{ByEvent: e.byEvent.UTC()}
 		}
 	}
 	return out

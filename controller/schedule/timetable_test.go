@@ -88,7 +88,7 @@ func TestRecallIgnoresTheFuture(t *testing.T) {
 	r := tenMinutes(t)
 	r.OnNodeReady = 5 * time.Minute
 	p := newProcess(t, "01:01:00", r)
-	p.table.Recall(map[string]plan.StrategyRun{"ten": {Started: at("3 00:00:00"), ByEvent: at("3 00:00:00")}}, p.now)
+	p.table.Recall(map[string]plan.StrategyRun{"ten": {ByEvent: at("3 00:00:00")}}, p.now)
 	p.ready = p.now
 	p.until(at("01:11:00")).expect(t, "01:06:00 ten", "01:10:00 ten")
 }
@@ -207,7 +207,7 @@ func TestAScheduledRunCoversEvents(t *testing.T) {
 func TestNodesAfterARestart(t *testing.T) {
 	for ready, want := range map[string][]string{"00:57:00": {"01:02:00 zones"}, "00:54:00": nil} {
 		p := newProcess(t, "01:00:00", onReady("zones"))
-		p.table.Recall(map[string]plan.StrategyRun{"zones": {Started: at("00:45:00"), ByEvent: at("00:20:00")}}, p.now)
+		p.table.Recall(map[string]plan.StrategyRun{"zones": {ByEvent: at("00:20:00")}}, p.now)
 		p.ready = at(ready)
 		p.until(at("01:20:00")).expect(t, want...)
 	}
@@ -216,7 +216,7 @@ func TestNodesAfterARestart(t *testing.T) {
 	before.ready = at("00:53:30")
 	before.until(at("00:59:00")).expect(t, "00:58:30 zones")
 	stored := before.table.Runs()
-	if want := map[string]plan.StrategyRun{"zones": {Started: at("00:58:30"), ByEvent: at("00:58:30")}}; !maps.Equal(stored, want) {
+	if want := map[string]plan.StrategyRun{"zones": {ByEvent: at("00:58:30")}}; !maps.Equal(stored, want) {
 		t.Errorf("stored %v, want %v", stored, want)
 	}
 	p := newProcess(t, "00:59:00", onReady("zones"))
@@ -268,4 +268,26 @@ func TestTheNextTimeOfEachStrategy(t *testing.T) {
 	if got := table.NextByStrategy(); !maps.Equal(got, want) {
 		t.Errorf("after the event: got %v, want %v", got, want)
 	}
+}
+
+// A reload that sets or raises onNodeReady causes no run for nodes that were Ready before, or that a run has covered.
+func TestOnNodeReadyIsReloaded(t *testing.T) {
+	longer := onReady("zones")
+	longer.OnNodeReady = 30 * time.Minute
+	for _, old := range []schedule.Rule{{Name: "zones", Firings: parse(t, "0 9 * * *", time.UTC)}, onReady("zones")} {
+		p := newProcess(t, "00:10:00", old)
+		p.ready = at("00:20:00")
+		p.until(at("01:10:00"))
+		ran := slices.Clone(p.runs)
+		p.table = p.table.Replace([]schedule.Rule{longer}, p.now)
+		p.until(at("02:10:00")).expect(t, ran...)
+		p.ready = at("02:10:00")
+		p.until(at("03:00:00")).expect(t, append(ran, "02:40:00 zones")...)
+	}
+	// A node that became Ready after the last run, and that no run covers yet, counts with the new delay.
+	p := newProcess(t, "00:10:00", onReady("zones"))
+	p.ready = at("00:58:00")
+	p.until(at("01:00:00"))
+	p.table = p.table.Replace([]schedule.Rule{longer}, p.now)
+	p.until(at("02:00:00")).expect(t, "01:28:00 zones")
 }

@@ -18,6 +18,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 )
 
 // ErrEmpty is the error for a document without content.
@@ -79,12 +81,12 @@ type Error struct {
 	UnknownKey bool
 }
 
-// Error returns the path and the message, without the line.
+// Error returns the path and the message on one line, without the number of the line. It escapes control characters.
 func (e Error) Error() string {
 	if e.Path == "" {
-		return e.Message
+		return terminal.Escape(e.Message)
 	}
-	return e.Path + ": " + e.Message
+	return terminal.Escape(e.Path + ": " + e.Message)
 }
 
 // Options adapt a Decoder to a kind of document.
