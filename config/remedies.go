@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -20,7 +21,7 @@ var (
 )
 
 // remedies tell what to write instead of keys that are unknown in one place but plausible there, by the path without
-// indexes and names of strategies.
+// indexes and names of strategies, or instead of keys and values where an earlier format had them.
 var remedies = map[string]string{
 	"guards.schedulerTimeout":                         " (it is always 1m)",
 	"guards.maxStaleness":                             " (it is always 2m)",
@@ -52,6 +53,10 @@ var remedies = map[string]string{
 	"strategies.*.on":                                 " (want onNodeReady, such as 5m)",
 	"strategies.*.true":                               " (without quotes, YAML 1.1 reads on as true; want onNodeReady, such as 5m)",
 	"strategies.*.timeZone":                           " (timeZone at the top level applies to all strategies)",
+	"placement.trust":                                 " (want minHitRate alone, such as placement.trust: 0.9)",
+	"evictor.backoff":                                 " (want initial alone, such as evictor.backoff: 10m)",
+	"hints.label":                                     " (want KEY=VALUE, such as hints.label: evenkeel.io/pressure=true)",
+	"hints.taint":                                     " (want the key alone, such as hints.taint: evenkeel.io/pressure)",
 	"guards.landing":                                  " (want landing in the strategies that need no place)",
 	"history.maxBytes":                                " (it is always 64 MiB)",
 	"notify[].timeout":                                " (it is always 10s)",
@@ -73,15 +78,19 @@ var remedies = map[string]string{
 	"strategies.*.guards.podSelector":                 " (write podSelector beside guards)",
 }
 
-// remedy says what to write instead of an unknown key or a list.
+// Remedies returns what to write instead of keys that are unknown in one place but plausible there, and of keys and
+// values where an earlier format had them. The paths have [] for each index and * for each name of a strategy.
+func Remedies() map[string]string { return maps.Clone(remedies) }
+
+// remedy says what to write instead of an unknown key, or of a value of another kind. Its parent is then nil.
 func remedy(path string, parent, value *yaml.Node) string {
 	pattern := strategyName.ReplaceAllString(listIndex.ReplaceAllString(path, "[]"), "strategies.*")
 	key := path[strings.LastIndexByte(path, '.')+1:]
-	if parent == nil {
-		return listRemedy(key, value)
-	}
 	if text := remedies[pattern]; text != "" {
 		return text
+	}
+	if parent == nil {
+		return listRemedy(key, value)
 	}
 	switch {
 	case pattern == "strategies.*.dryRun":

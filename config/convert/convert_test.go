@@ -28,15 +28,32 @@ func TestToConfig(t *testing.T) {
 	})
 }
 
-// TestStrategyMap converts lists of strategies, and compares each result or error with the golden file.
-func TestStrategyMap(t *testing.T) {
-	golden.Pairs(t, "testdata/strategy_map.txtar", func(t *testing.T, given []byte) string {
+// TestUpdate converts earlier formats, and compares each result with its notes, or the error, with the golden file. Each
+// result must be a valid configuration.
+func TestUpdate(t *testing.T) {
+	golden.Pairs(t, "testdata/update.txtar", func(t *testing.T, given []byte) string {
 		if !convert.IsConfig(given) {
 			t.Error("IsConfig does not recognize the file")
 		}
-		got, err := convert.StrategyMap("values.yaml", given)
+		got, notes, err := convert.Update("values.yaml", given)
 		if err != nil {
 			return err.Error() + "\n"
+		}
+		var values struct{ Config, Evenkeel map[string]any }
+		must.Succeed(t, yaml.Unmarshal([]byte(got), &values))
+		c := []byte(got)
+		if inner, nested := values.Evenkeel["config"].(map[string]any); nested {
+			values.Config = inner
+		}
+		if values.Config != nil {
+			values.Config["apiVersion"], values.Config["kind"] = config.Version, config.Kind
+			c = must.Get(yaml.Marshal(values.Config))(t)
+		}
+		if _, err := config.Load("config.yaml", c); err != nil {
+			t.Errorf("the result is not valid: %v", err)
+		}
+		for _, note := range notes {
+			got += "note: " + note + "\n"
 		}
 		return got
 	})
@@ -60,7 +77,8 @@ func TestListsOfScenarios(t *testing.T) {
 			list = append(list, item)
 		}
 		file["strategies"] = list
-		converted := must.Get(convert.StrategyMap(s.Name, must.Get(yaml.Marshal(file))(t)))(t)
+		converted, _, err := convert.Update(s.Name, must.Get(yaml.Marshal(file))(t))
+		must.Succeed(t, err)
 		got := must.Get(config.Load(s.Name, []byte(converted)))(t)
 		for _, c := range []*config.Config{want, got} {
 			for i := range c.Strategies {

@@ -17,24 +17,29 @@ func IsConfig(data []byte) bool {
 	return err == nil && len(configsIn(root)) > 0
 }
 
-// StrategyMap returns a configuration, or values of a chart, with the strategies as a map by name instead of a list.
-// They get an order if their names do not sort like the list, so that the plan stays the same.
-func StrategyMap(name string, data []byte) (string, error) {
+// Update returns a configuration, or values of a chart, of an earlier format in the present format, and says which keys
+// it removed or moved. The strategies become a map by name instead of a list. They get an order if their names do not
+// sort like the list, so that the plan stays the same.
+func Update(name string, data []byte) (text string, notes []string, err error) {
 	root, err := strict.Parse(name, data)
 	if err != nil {
-		return "", err
+		return "", nil, err
+	}
+	if key := duplicateKey(root); key != nil {
+		return "", nil, fmt.Errorf("%s:%d: duplicate key %q (want one)", name, key.Line, key.Value)
 	}
 	converted := false
 	for _, c := range configsIn(root) {
+		notes = append(notes, updateKeys(c)...)
 		for i := 0; i+1 < len(c.Content); i += 2 {
 			list := c.Content[i+1]
 			if c.Content[i].Value != "strategies" || list.Kind != yaml.SequenceNode {
 				continue
 			}
 			if c.Content[i+1], err = mapOf(name, list); err != nil {
-				return "", err
+				return "", nil, err
 			}
-			if !hasKey(c, "preset") { // the chart's default has presets
+			if keyIndex(c, "preset") < 0 { // the chart's default has presets
 				none := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 				preset := &yaml.Node{Kind: yaml.ScalarNode, Value: "preset", HeadComment: c.Content[i].HeadComment}
 				c.Content[i].HeadComment = ""
@@ -44,14 +49,14 @@ func StrategyMap(name string, data []byte) (string, error) {
 			break
 		}
 	}
-	if !converted {
-		return "", fmt.Errorf("%s: has no list of strategies, so there is nothing to convert", name)
+	if !converted && notes == nil {
+		return "", nil, fmt.Errorf("%s: has no list of strategies and no removed key, so there is nothing to convert", name)
 	}
 	var out bytes.Buffer
 	e := yaml.NewEncoder(&out)
 	e.SetIndent(2)
 	err = e.Encode(root)
-	return out.String(), err
+	return out.String(), notes, err
 }
 
 // configsIn returns the configurations at or below n: a RebalanceConfig, or the mappings at keys named config.
@@ -70,29 +75,17 @@ func configsIn(n *yaml.Node) (found []*yaml.Node) {
 	return found
 }
 
-func hasKey(mapping *yaml.Node, key string) bool {
-	for i := 0; i < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == key {
-			return true
-		}
-	}
-	return false
-}
-
 // mapOf returns a list of strategies as a map by name.
 func mapOf(file string, list *yaml.Node) (*yaml.Node, error) {
 	out := &yaml.Node{Kind: yaml.MappingNode}
 	var names []string
 	for i, item := range list.Content {
-		at := 0
-		for at < len(item.Content) && item.Content[at].Value != "name" {
-			at += 2
-		}
-		if item.Kind != yaml.MappingNode || at >= len(item.Content) {
+		at := keyIndex(item, "name")
+		if at < 0 {
 			return nil, fmt.Errorf("%s:%d: strategies[%d]: has no name, which becomes its key (want name: NAME)", file, item.Line, i)
 		}
 		key := *item.Content[at+1]
-		if key.Kind != yaml.ScalarNode || hasKey(item, "order") {
+		if key.Kind != yaml.ScalarNode || keyIndex(item, "order") >= 0 {
 			return nil, fmt.Errorf("%s:%d: strategies[%d]: want a name that is a word, and no order (a list had none)", file, item.Line, i)
 		}
 		if slices.Contains(names, key.Value) {

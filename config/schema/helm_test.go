@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/internal/must"
 )
@@ -40,10 +41,10 @@ func formatOf(path string, n node) string {
 }
 
 // forHelm removes from the schema of config.yaml the patterns in formatWords, and adds what to write instead of a list
-// of strategies. It returns the patterns with their keys, for the templates of the chart.
-func forHelm(config node) (formats node) {
+// of strategies and of removed keys. It returns the patterns with their keys, for the templates of the chart.
+func forHelm(root node) (formats node) {
 	patterns, keys := node{}, node{}
-	walk(config, "", func(n node, path string) {
+	walk(root, "", func(n node, path string) {
 		name := formatOf(path, n)
 		if name == "" {
 			return
@@ -61,13 +62,35 @@ func forHelm(config node) (formats node) {
 			delete(n, "maximum")
 		}
 	})
-	strategies := sub(sub(config, "properties"), "strategies")
-	// Helm shows the text of const, which no list can equal, as what is wanted.
-	strategies["if"], strategies["then"] = node{"type": "array"}, node{"const": "a map by name, which `evenkeel config convert` makes of a list; " +
-		"after --reuse-values, use --reset-then-reuse-values instead"}
-	strategies["else"] = node{"type": strategies["type"]}
-	delete(strategies, "type")
+	refuse(sub(sub(root, "properties"), "strategies"), "array", "a map by name, which `evenkeel config convert` makes of a list; "+
+		"after --reuse-values, use --reset-then-reuse-values instead")
+	for path, remedy := range config.Remedies() {
+		parent, keys := root, strings.Split(path, ".")
+		for _, key := range keys[:len(keys)-1] {
+			name, isList := strings.CutSuffix(key, "[]")
+			child := sub(sub(parent, "properties"), name)
+			if name == "*" {
+				child = sub(parent, "additionalProperties")
+			}
+			if parent = child; isList {
+				parent = sub(child, "items")
+			}
+		}
+		properties, key := sub(parent, "properties"), keys[len(keys)-1]
+		if known := sub(properties, key); known != nil {
+			refuse(known, "object", strings.TrimSuffix(strings.TrimPrefix(remedy, " (want "), ")"))
+		} else if properties != nil {
+			properties[key] = node{"const": "unset" + remedy}
+		}
+	}
 	return node{"formats": patterns, "keys": keys}
+}
+
+// refuse lets a key refuse values of a type. Helm shows the text of const, which no such value can equal, as what is
+// wanted.
+func refuse(key node, typ, want string) {
+	key["if"], key["then"], key["else"] = node{"type": typ}, node{"const": want}, node{"type": key["type"]}
+	delete(key, "type")
 }
 
 // TestChartFormats checks the formats of texts that the templates of the chart check instead of its schema. The flag

@@ -101,7 +101,7 @@ type Options struct {
 	// fraction, such as 0.60.
 	Percentages bool
 	// Remedy, if it is set, returns what to write instead of an unknown key, or instead of a list where keys and values
-	// are wanted, such as " (want dryRun: true)". It returns "" if it knows no remedy. parent is the mapping with the
+	// are wanted, or of these where a word or number is wanted, such as " (want dryRun: true)". It returns "" if it knows no remedy. parent is the mapping with the
 	// unknown key, or nil.
 	Remedy func(path string, parent, value *yaml.Node) string
 }
@@ -161,7 +161,11 @@ func (d *Decoder) Errorf(path, format string, args ...any) {
 
 // TypeErrorf adds an error about a value of the wrong type at node n.
 func (d *Decoder) TypeErrorf(n *yaml.Node, path, format string, args ...any) {
-	d.nodeErrorf(n, path, format, args...)
+	text := fmt.Sprintf(format, args...)
+	if n.Kind == yaml.MappingNode {
+		text += d.remedy(path, nil, n)
+	}
+	d.nodeErrorf(n, path, "%s", text)
 	d.typeErrors[path] = true
 }
 

@@ -5,6 +5,9 @@
 {{- fail "extraFiles contains config.yaml, which is made from config (want the settings under config, or another name)" -}}
 {{- end -}}
 {{- range $name, $strategy := include "evenkeel.strategies" . | fromYaml -}}
+{{- if not (regexMatch "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$" $name) -}}
+{{- fail (printf "config.strategies has the name %q (want at most 63 lower-case letters, digits and hyphens)" $name) -}}
+{{- end -}}
 {{- if not $strategy.type -}}
 {{- fail (printf "config.strategies.%s has no type, and no preset of config.preset has a strategy of this name (want a type, or one more preset)" $name) -}}
 {{- end -}}

@@ -34,7 +34,8 @@ func newConvert() *cobra.Command {
 			"describe each difference. FILE, or standard input if FILE is -, contains one of:\n\n- a DeschedulerPolicy (v1alpha2 or v1alpha1), or a ConfigMap that contains one\n" +
 			"- all values of the descheduler's chart, as printed by `helm get values RELEASE --all -o yaml`\n" +
 			"- dynamicScheduler's rule.yaml\n" +
-			"- a config.yaml or values of Evenkeel's chart in which strategies are still a list instead of a map\n\nIf a setting cannot be converted, the command names the setting and prints no configuration. Review\n" +
+			"- a config.yaml or values of Evenkeel's chart in an earlier format: a list of strategies becomes a map\n" +
+			"  by name, and removed keys that have their former default are left out\n\nIf a setting cannot be converted, the command names the setting and prints no configuration. Review\n" +
 			"the printed configuration, and check it with `evenkeel config check`.",
 		Example: "  # Convert a descheduler policy\n  evenkeel config convert policy.yaml > config.yaml\n" +
 			"\n  # Convert the descheduler chart's values to values for Evenkeel's chart\n  helm get values descheduler -n kube-system --all -o yaml > old.yaml\n  evenkeel config convert old.yaml -o values > values.yaml\n" +
@@ -52,7 +53,7 @@ func newConvert() *cobra.Command {
 			case descheduler.Is(data):
 				text, err = f.convertPolicy(cmd, name, data)
 			case convert.IsConfig(data):
-				text, err = f.convertList(name, data)
+				text, err = f.update(cmd, name, data)
 			default:
 				text, err = f.convertRules(name, data)
 			}
@@ -127,12 +128,16 @@ func writeNoteCount(out io.Writer, printed, onlyInValues int) {
 	}
 }
 
-// convertList converts the list of strategies in a configuration or in values of Evenkeel's chart.
-func (f *convertFlags) convertList(name string, data []byte) (string, error) {
+// update converts a configuration or values of Evenkeel's chart of an earlier format. It writes each changed key to the
+// standard error.
+func (f *convertFlags) update(cmd *cobra.Command, name string, data []byte) (string, error) {
 	if f.schedule != "" || f.prometheusURL != "" {
 		return "", fmt.Errorf("--schedule and --prometheus-url: only for files of other programs")
 	}
-	text, err := convert.StrategyMap(name, data)
+	text, notes, err := convert.Update(name, data)
+	for _, note := range notes {
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s\n", note)
+	}
 	if err == nil && f.output == outputValues && strings.Contains("\n"+text, "\nkind: RebalanceConfig") {
 		text = convert.ChartValues(text)
 	}
