@@ -18,6 +18,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -75,7 +76,7 @@ func (s Source) download(ctx context.Context, file, member, checksums, to string
 	}
 	want := findChecksum(list.Bytes(), path.Base(file))
 	if want == "" {
-		return fmt.Errorf("%s has no SHA-256 of %s", s.address(checksums), path.Base(file))
+		return fmt.Errorf("%s has no single SHA-256 of %s", s.address(checksums), path.Base(file))
 	}
 	part, err := os.CreateTemp(filepath.Dir(to), ".download-*")
 	if err != nil {
@@ -149,25 +150,28 @@ func findChecksum(text []byte, file string) string {
 	var description struct {
 		Assets []struct{ Name, Digest string }
 	}
-	found := ""
+	var found []string
 	if json.Unmarshal(text, &description) == nil && len(description.Assets) > 0 {
 		for _, a := range description.Assets {
 			if digest, ok := strings.CutPrefix(a.Digest, "sha256:"); ok && a.Name == file {
-				found = digest
+				found = append(found, digest)
 			}
 		}
 	} else {
 		for line := range strings.Lines(string(text)) {
 			switch words := strings.Fields(line); {
-			case len(words) == 1 && found == "", len(words) == 2 && path.Clean(strings.TrimPrefix(words[1], "*")) == file:
-				found = words[0]
+			case len(words) == 1, len(words) == 2 && path.Clean(strings.TrimPrefix(words[1], "*")) == file:
+				found = append(found, words[0])
 			}
 		}
 	}
-	if sum, err := hex.DecodeString(found); err != nil || len(sum) != sha256.Size {
+	if found = slices.Compact(found); len(found) != 1 {
 		return ""
 	}
-	return strings.ToLower(found)
+	if sum, err := hex.DecodeString(found[0]); err != nil || len(sum) != sha256.Size {
+		return ""
+	}
+	return strings.ToLower(found[0])
 }
 
 // get reads a file, with a few attempts.

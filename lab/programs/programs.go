@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -45,6 +46,9 @@ var releases = map[string]release{
 	},
 }
 
+// versions are what a release may have as its version, which is part of addresses and of a folder.
+var versions = regexp.MustCompile(`^v[0-9]+(\.[0-9]+)*(-[0-9a-z.]+)?$`)
+
 // architectures are those for which all of the projects release programs.
 var architectures = []string{"amd64", "arm64"}
 
@@ -77,8 +81,8 @@ func (s Source) Provide(ctx context.Context, wanted []string) (missing []string,
 	for _, w := range wanted {
 		name, version, _ := strings.Cut(w, "@")
 		r, ok := releases[name]
-		if !ok || version == "" {
-			return nil, fmt.Errorf("unknown release %q (want kube@VERSION, etcd@VERSION or kwok@VERSION)", w)
+		if !ok || !versions.MatchString(version) {
+			return nil, fmt.Errorf("unknown release %q (want kube@VERSION, etcd@VERSION or kwok@VERSION, with a version such as v1.37.1)", w)
 		}
 		folder := filepath.Join(s.Folder, name+"-"+version)
 		reason := s.provide(ctx, r, version, folder)

@@ -148,9 +148,16 @@ func TestReasonsToCompile(t *testing.T) {
 		"no checksum": {func(m *mirror, _ *Source) {
 			m.files[kwokInfo] = []byte(`{"assets": [{"name": "kwok-linux-amd64", "digest": null}]}`)
 		}, "kwok",
-			kwokInfo + " has no SHA-256 of kwok-linux-amd64", map[string]int{kwokFile: 0}},
+			kwokInfo + " has no single SHA-256 of kwok-linux-amd64", map[string]int{kwokFile: 0}},
 		"checksum of another length": {func(m *mirror, _ *Source) { m.files[scheduler+".sha256"] = []byte("abcd") }, "kube",
-			"has no SHA-256 of kube-scheduler", map[string]int{scheduler: 0}},
+			"has no single SHA-256 of kube-scheduler", map[string]int{scheduler: 0}},
+		"two checksums in a file": {func(m *mirror, _ *Source) {
+			m.files[scheduler+".sha256"] = append([]byte(sum(m.files[scheduler])+"\n"), sum(nil)...)
+		}, "kube", "has no single SHA-256 of kube-scheduler", map[string]int{scheduler: 0}},
+		"two checksums of a file": {func(m *mirror, _ *Source) {
+			m.files[kwokInfo] = fmt.Appendf(nil, `{"assets": [{"name": "kwok-linux-amd64", "digest": "sha256:%s"}, {"name": "kwok-linux-amd64", "digest": "sha256:%s"}]}`,
+				sum(nil), sum(m.files[kwokFile]))
+		}, "kwok", "has no single SHA-256 of kwok-linux-amd64", map[string]int{kwokFile: 0}},
 		"broken off each time": {func(m *mirror, _ *Source) {
 			m.special[scheduler] = func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Length", "1000")
@@ -285,5 +292,15 @@ func TestProgramsOfThisMachine(t *testing.T) {
 	}
 	if to, err := os.Readlink(filepath.Join(s.Folder, "kwok-v0.8.0/kwok")); err != nil || to != os.Getenv("PATH")+"/kwok" {
 		t.Errorf("kwok is a link to %s (%v)", to, err)
+	}
+}
+
+// TestAVersionIsNoPath checks that a version cannot leave the folder, or the path of its release on a server.
+func TestAVersionIsNoPath(t *testing.T) {
+	for _, wanted := range []string{"kube@", "kube@../../bin", "kube@v1.37.1/../x", "etcd@v3?x", "kube@1.37.1", "other@v1"} {
+		s := Source{Folder: t.TempDir(), Mirror: Off}
+		if _, err := s.Provide(t.Context(), []string{wanted}); err == nil || !strings.Contains(err.Error(), "unknown release") {
+			t.Errorf("%s: %v, want an error about an unknown release", wanted, err)
+		}
 	}
 }
