@@ -188,3 +188,12 @@ func TestIncompleteInputs(t *testing.T) {
 		}
 	}
 }
+
+// TestEachBlockIsNamedOnce checks that several blocks with the same words do not take the room of the moves.
+func TestEachBlockIsNamedOnce(t *testing.T) {
+	p := samplePlans()["evictions-blocked"]
+	p.Blocks = append(p.Blocks, p.Blocks...)
+	if head, _, _ := strings.Cut(written(t, report.Plan, report.Table, p), ". "); head != "▲ PAUSED, BREAKER OPEN" {
+		t.Errorf("the report begins with %q", head)
+	}
+}

@@ -100,7 +100,9 @@ func (j *judgement) forbids() (out []string) {
 		if words == "" {
 			words = string(b.Reason.Code)
 		}
-		out = append(out, words)
+		if !slices.Contains(out, words) {
+			out = append(out, words)
+		}
 	}
 	if len(j.noData()) > 0 {
 		out = append(out, "No usage data")
