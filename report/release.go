@@ -191,7 +191,7 @@ func (r *Release) addFacts(g *layout.Grid) {
 const hourly = "limits.perHour."
 
 // ownFinding are the codes of notices that findings tell.
-var ownFinding = []string{string(plan.NoUsageData), string(plan.Paused), string(plan.BreakerOpen), string(plan.UntrustedScheduler), "HintsWithoutData"}
+var ownFinding = []string{string(plan.NoUsageData), string(plan.Paused), string(plan.BreakerOpen), string(plan.UntrustedScheduler), "HintsWithoutData", otherDescheduler}
 
 // notes returns the notices that no finding tells, and the first problem of each other input.
 func (r *Release) notes() (out []string) {

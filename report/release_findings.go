@@ -21,7 +21,7 @@ const minPeriod = 5 * time.Minute
 // findings returns what a person must know, the worst first. There is at least one.
 func (r *Release) findings() (out []finding) {
 	for _, f := range []func() *finding{r.withoutObject, r.withoutLeader, r.overdue, r.failed, r.breakerOpen, r.paused, r.otherBlock, r.usageMissing,
-		r.nothingJudged, r.untrusted, r.approvalWaits, r.executionWaits, r.dryRun} {
+		r.nothingJudged, r.untrusted, r.otherDeschedulers, r.approvalWaits, r.executionWaits, r.dryRun} {
 		if found := f(); found != nil {
 			out = append(out, *found)
 		}
@@ -300,9 +300,13 @@ func (r *Release) approvalWaits() *finding {
 	if r.pause() != nil {
 		first = "After the pause, decide, or let the plan expire:"
 	}
+	todo = append([]string{first, "evenkeel approve   # shows which pods would move, and where; changes nothing"}, todo...)
+	if r.dryRun() != nil {
+		todo = []string{"This dry run refuses an approval. To approve, first set dryRun: false; or let the plan expire."}
+	}
 	return &finding{head: plural.Choose(len(what), "a plan waits", "plans wait") + " for approval: " + plural.Count(steps, "step"), what: "To balance the cluster, Evenkeel wants to evict " +
 		strings.Join(what, ", and ") + ". It asks first, and evicts none of them until a person approves.",
-		todo: append([]string{first, "evenkeel approve   # shows which pods would move, and where; changes nothing"}, todo...)}
+		todo: todo}
 }
 
 // executionWaits says when approved steps are executed.
@@ -354,7 +358,18 @@ func (r *Release) running() *finding {
 }
 
 func (r *Release) allWell() finding {
+	has := map[v1alpha1.Mode]bool{}
+	for _, st := range r.Object.Status.Strategies {
+		has[st.Mode] = true
+	}
 	what := "Evenkeel works. In regular passes, it evicts pods so that their replacements start on better nodes, to keep the cluster balanced."
+	switch {
+	case has[v1alpha1.ModeAutomatic] || has[""]:
+	case has[v1alpha1.ModeApprove]:
+		what = "Evenkeel works. In regular passes, it plans evictions that keep the cluster balanced. It evicts only after a person approves (mode: approve)."
+	case has[v1alpha1.ModeDryRun]:
+		what = "Evenkeel works. In regular passes, it plans evictions. It evicts nothing, because each strategy is a dry run (mode: dryRun)."
+	}
 	var next *v1alpha1.StrategyStatus
 	for i := range r.Object.Status.Strategies {
 		if st := &r.Object.Status.Strategies[i]; st.NextPass != nil && (next == nil || st.NextPass.Before(next.NextPass)) {

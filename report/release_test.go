@@ -89,6 +89,16 @@ var releases = []struct {
 			s.Strategies = append(s.Strategies, v1alpha1.StrategyStatus{Name: fmt.Sprintf("s%02d", i), NextPass: before(-time.Hour), LastPass: before(time.Hour)})
 		}
 	}},
+	{"all strategies need an approval", func(r *report.Release) { r.Object.Status.Strategies = r.Object.Status.Strategies[1:] }},
+	{"all strategies are dry runs", func(r *report.Release) { r.Object.Status.Strategies = r.Object.Status.Strategies[2:] }},
+	{"another descheduler runs", func(r *report.Release) {
+		r.Object.Status.Notices = []v1alpha1.Notice{{Reason: v1alpha1.Reason{Code: "OtherDescheduler",
+			Message: "descheduler (CronJob kube-system/descheduler) evicts pods, too"}}}
+	}},
+	{"a plan waits in a dry run", func(r *report.Release) {
+		r.Object.Status.Mode, r.Lease.DryRun = "DryRun", true
+		r.Waiting = []report.WaitingPlanSummary{{ID: "20260102-114700-8f3a91c2-proposal", Moves: waitingMoves(2), Steps: 2, Expires: releaseNow.Add(20 * time.Hour)}}
+	}},
 	{"paused by a colleague", func(r *report.Release) {
 		r.Object.Spec.Pause = &v1alpha1.Pause{By: "alice", Since: before(2 * time.Hour), Reason: "release 42"}
 		setCondition(r, "Evicting", "Paused", "evictions are paused")
