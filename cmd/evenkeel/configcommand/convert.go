@@ -34,8 +34,8 @@ func newConvert() *cobra.Command {
 			"describe each difference. FILE, or standard input if FILE is -, contains one of:\n\n- a DeschedulerPolicy (v1alpha2 or v1alpha1), or a ConfigMap that contains one\n" +
 			"- all values of the descheduler's chart, as printed by `helm get values RELEASE --all -o yaml`\n" +
 			"- dynamicScheduler's rule.yaml\n" +
-			"- a config.yaml or values of Evenkeel's chart in an earlier format: a list of strategies becomes a map\n" +
-			"  by name, and removed keys that have their former default are left out\n\nIf a setting cannot be converted, the command names the setting and prints no configuration. Review\n" +
+			"- a config.yaml or values of Evenkeel's chart in an earlier format: a list of strategies becomes a\n" +
+			"  map by name, and removed keys that have their former default are left out\n\nIf a setting cannot be converted, the command names the setting and prints no configuration. Review\n" +
 			"the printed configuration, and check it with `evenkeel config check`.",
 		Example: "  # Convert a descheduler policy\n  evenkeel config convert policy.yaml > config.yaml\n" +
 			"\n  # Convert the descheduler chart's values to values for Evenkeel's chart\n  helm get values descheduler -n kube-system --all -o yaml > old.yaml\n  evenkeel config convert old.yaml -o values > values.yaml\n" +
