@@ -296,7 +296,7 @@ func (r *Release) errors() (out []string) {
 
 // strategies returns the table of strategies, those with the next pass first.
 func (r *Release) strategies() *layout.Grid {
-	g := layout.NewGrid("STRATEGY", "MODE", ">UNMET GOALS", "LAST PASS", "NEXT PASS")
+	g := layout.NewGrid("STRATEGY", "MODE", "LAST PASS", ">UNMET GOALS BEFORE IT", "NEXT PASS")
 	if r.Object == nil {
 		return g
 	}
@@ -314,7 +314,7 @@ func (r *Release) strategies() *layout.Grid {
 		if st.NextPass != nil && led {
 			next = r.until(st.NextPass.Time)
 		}
-		g.Add(escape(st.Name), r.mode(st), unmet, last, next)
+		g.Add(escape(st.Name), r.mode(st), last, unmet, next)
 	}
 	return g
 }

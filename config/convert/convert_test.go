@@ -28,8 +28,8 @@ func TestToConfig(t *testing.T) {
 	})
 }
 
-// TestUpdate converts earlier formats, and compares each result with its notes, or the error, with the golden file. Each
-// result must be a valid configuration.
+// TestUpdate converts earlier formats, and compares each result with its notes, or the error, with the golden file.
+// Each result must be a valid configuration.
 func TestUpdate(t *testing.T) {
 	golden.Pairs(t, "testdata/update.txtar", func(t *testing.T, given []byte) string {
 		if !convert.IsConfig(given) {

@@ -47,7 +47,8 @@ func New(rules []Rule, after time.Time) *Timetable {
 }
 
 // Replace returns a timetable of new rules. Strategies that keep their name keep the times of their runs and the nodes
-// that wait. Another delay causes no run for nodes that a run has covered. If a pass is due now, it stays due under a new schedule that fires at the same time.
+// that wait. Another delay causes no run for nodes that a run has covered. If a pass is due now, it stays due under a
+// new schedule that fires at the same time.
 func (t *Timetable) Replace(rules []Rule, now time.Time) *Timetable {
 	after := now
 	if at := t.Next(); !at.IsZero() && !at.After(now) {

@@ -101,8 +101,8 @@ type Options struct {
 	// fraction, such as 0.60.
 	Percentages bool
 	// Remedy, if it is set, returns what to write instead of an unknown key, or instead of a list where keys and values
-	// are wanted, or of these where a word or number is wanted, such as " (want dryRun: true)". It returns "" if it knows no remedy. parent is the mapping with the
-	// unknown key, or nil.
+	// are wanted, or of these where a word or number is wanted, such as " (want dryRun: true)". It returns "" if it
+	// knows no remedy. parent is the mapping with the unknown key, or nil.
 	Remedy func(path string, parent, value *yaml.Node) string
 }
 

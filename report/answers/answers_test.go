@@ -24,6 +24,11 @@ var cases = map[string]func() view.View{
 	"stored":           stored,
 	"run":              run,
 	"run-as-predicted": asPredicted,
+	"run-of-approved-steps": func() view.View { // the plan that waited has the goals
+		return with(asPredicted(), func(v *view.View) {
+			v.Plan.Goals, v.Plan.Strategies, v.Plan.Before.Excess, v.Plan.After.Excess = nil, nil, nil, nil
+		})
+	},
 	"run-dry": func() view.View {
 		return with(run(), func(v *view.View) { v.Run.Mode, v.Run.Outcomes = plan.DryRun, nil })
 	},

@@ -27,7 +27,7 @@ func (f *facts) good() (Answer, bool) {
 	case f.unmet == 0 && f.total == 0 && f.toEmpty > 0:
 		a.Statement, a.Detail = Words("Yes."), Words(fmt.Sprintf("No goal is violated. %s %s few requests.", Count(f.toEmpty, "node"), plural.Choose(f.toEmpty, "has", "have")))
 	case f.unmet == 0 && f.total == 0 && !f.judged.noViolation():
-		return a, f.moves > 0 && f.notStated(&a)
+		return a, f.moves > 0 && (f.results == nil || f.running) && f.notStated(&a)
 	case f.unmet == 0:
 		a.Statement, a.Detail = Words("Yes."), Words(f.allMet(is, are))
 	default:
