@@ -430,3 +430,4 @@ golden: helm ## rewrite the expected results of tests, and the pages and files m
 	cd tools && go test ./dashboard -update
 	cd tools/release && go test ./archives -update
 	cd lab/helm && EVENKEEL_HELM=$(BIN)/helm go test . -update
+	cd lab && go test ./bench -run '^TestPublishedPages$$' -update

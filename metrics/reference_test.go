@@ -16,10 +16,10 @@ var catalog = []section{
 	{"The program", "", []*definition{&defBuild, &defConfig, &defReloads, &defReloaded, &defLastReload, &defNotBefore, &defNotAfter}},
 	{"Leader, pause and breaker", "", []*definition{&defLeader, &defPaused, &defBreaker, &defBackoffs, &defDeschedulers, &defLeaderStatus, &defSlowPath}},
 	{"Passes", "", []*definition{&defPasses, &defPassSeconds, &defLastPass, &defNextPass, &defSkipped, &defUnjudged, &defLastStop, &defViewAge}},
-	{"The last plan", "The metrics describe the last plan that a pass made. A plan that a person approved changes only `evenkeel_waiting_moves`.",
+	{"The last plan", "These metrics describe the last plan that a pass made. An approval changes only `evenkeel_waiting_moves`.",
 		[]*definition{&defPlanned, &defMinEvictions, &defGoals, &defUnmet, &defPredictedUnmet, &defUnderutilized,
 			&defPredictedUnderutilized, &defRejected, &defNotTried, &defLimitUsed, &defWaiting, &defAnnounced}},
-	{"Balance and zone failures", "[Reports](report.md#balance-score) defines the score.", []*definition{&defScore, &defPredictedScore, &defLostPoints, &defZoneFailure, &defSingleZone}},
+	{"Balance and zone failures", "The page [Reports](report.md#balance-score) defines the score.", []*definition{&defScore, &defPredictedScore, &defLostPoints, &defZoneFailure, &defSingleZone}},
 	{"Evictions and replacements", "", []*definition{&defEvictions, &defMoves, &defLandings, &defReady}},
 	{"Schedulers", "", []*definition{&defBindings, &defHitRatio}},
 	{"Usage", "", []*definition{&defSamples, &defSampleSeconds, &defLastMeasurement, &defCoverage, &defMinCoverage, &defMaxAge, &defProblems}},
@@ -33,24 +33,25 @@ const referenceHead = `# Metrics
 
 <!-- Generated from package metrics by "make golden". Do not edit. -->
 
-Evenkeel serves its metrics at ` + "`/metrics`" + ` of ` + "`--bind-address`" + ` in the text format of Prometheus, beside those of Go and of the process.
-A value that is unknown is absent, not 0. Counters begin at 0 when a process starts. Add up all instances, such as
-` + "`sum(increase(evenkeel_evictions_total[1d]))`" + `.
+Evenkeel serves its own metrics, and those of Go and of the process, at ` + "`/metrics`" + ` of ` + "`--bind-address`" + `, in Prometheus text format.
+A metric whose value is unknown is absent, not 0. Counters start at 0 when a process starts. To get totals, add up the metrics of all
+instances, for example with ` + "`sum(increase(evenkeel_evictions_total[1d]))`" + `.
 
 ## Jobs
 
-A process that makes a single pass (` + "`run --once`" + `, the chart's ` + "`kind: CronJob`" + `) ends before Prometheus can read it. With
-` + "`--push-url http://HOST:PORT`" + ` it sends its metrics to a [Pushgateway](https://github.com/prometheus/pushgateway): as job ` + "`evenkeel`" + `,
-with the labels ` + "`release`" + ` (the namespace of its Lease) and ` + "`strategies`" + `. The next push with the same labels replaces them, so
-` + "`increase()`" + ` is always 0. The chart's dashboard and most [alerts](../runbooks/README.md) need ` + "`kind: Deployment`" + `. For jobs, use:
+A process that makes a single pass (` + "`run --once`" + `, or the chart's ` + "`kind: CronJob`" + `) ends before Prometheus can scrape it. With
+` + "`--push-url http://HOST:PORT`" + `, such a process sends its metrics to a [Pushgateway](https://github.com/prometheus/pushgateway), as job
+` + "`evenkeel`" + `, with the labels ` + "`release`" + ` (the namespace of its Lease) and ` + "`strategies`" + `. Each push replaces earlier metrics with
+the same labels, so ` + "`increase()`" + ` is always 0. The chart's dashboard and most [alerts](../runbooks/README.md) need ` + "`kind: Deployment`" + `.
+To monitor jobs, use:
 
 | expression | true if |
 |---|---|
-| ` + "`time() - max by (release, strategies) (push_time_seconds{job=\"evenkeel\"}) > 7200`" + ` | no job has pushed in time: the time between two passes plus an hour |
+| ` + "`time() - max by (release, strategies) (push_time_seconds{job=\"evenkeel\"}) > 7200`" + ` | no job has pushed in time (7200 is the seconds between two passes plus an hour) |
 | ` + "`sum by (release, strategies) (evenkeel_passes_total{job=\"evenkeel\", stopped=\"none\"}) == 0`" + ` | the last pass did not end normally |
 
-Credentials in the URL are sent as basic authentication and never logged, but the arguments of the process show them. A failed push does not
-change the exit code.
+Credentials in the push URL are sent as basic authentication and never logged, but they are visible in the process arguments. A failed push
+does not change the exit code.
 `
 
 // reference returns docs/reference/metrics.md.

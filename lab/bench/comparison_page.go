@@ -80,16 +80,15 @@ func newestBuild(all []Measurement) (out []Measurement) {
 
 const intro = `# Evenkeel compared with the descheduler
 
-` + "`make bench-peer`" + ` creates this page with a real control plane and fake nodes, generated
-the same way in every size. The descheduler is kubernetes-sigs/descheduler v0.36.0, built
-from its own module. Both programs get the same targets. ` + "`peer-load`" + ` uses only
-LowNodeUtilization. ` + "`peer-all`" + ` uses RemoveDuplicates,
+` + "`make bench-peer`" + ` creates this page. The descheduler (v0.36.0) runs as ` + "`peer-load`" + `,
+with only LowNodeUtilization, and as ` + "`peer-all`" + `, with RemoveDuplicates,
 RemovePodsViolatingTopologySpreadConstraint and LowNodeUtilization. Evenkeel always
-balances zones and node load together. The programs take turns on the same API server.
+balances zones and node load together. All programs have the same targets, and take turns
+on the same API server.
 
-The cluster has nodes with 10 CPU and 40Gi in three zones, and Deployments of 20 pods. A
-quarter of the Deployments has a required zone spread constraint. The nodes are unevenly
-filled. [peer.json](peer.json) contains the input and output of every run.
+The cluster has nodes with 10 CPUs and 40Gi of memory in three zones, and Deployments with
+20 pods each. A quarter of the Deployments have a required zone spread constraint. At the
+start, the nodes are unevenly filled. [peer.json](peer.json) contains the input and output of every run.
 
 `
 
@@ -101,8 +100,8 @@ func renderComparisonPage(folder string, measurements []Measurement) (string, er
 	}
 	machines := distinctValues(measurements, func(c Measurement) string { return cmp.Or(c.Machine, "unknown machine") })
 	builds := distinctValues(measurements, func(c Measurement) string { return c.Program + " " + c.Build })
-	fmt.Fprintf(&b, "\nMeasured on: %s.\n", strings.Join(machines, "; "))
-	fmt.Fprintf(&b, "Builds (start of the SHA-256): %s.\n", strings.Join(builds, ", "))
+	fmt.Fprintf(&b, "\nMachines: %s.\n", strings.Join(machines, "; "))
+	fmt.Fprintf(&b, "Builds (first digits of the SHA-256): %s.\n", strings.Join(builds, ", "))
 	for _, f := range figures {
 		table := f.table(measurements)
 		if table == "" || f.printOnly {
@@ -200,23 +199,24 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"goals", "Goals and results", "Medians of all measurements so far.", goalTable, nil, false},
-	{"cycle", "Planning: time of a cycle", `From a filled cache to the end of the cycle: the second loop of the descheduler in a
-dry run (its cache is not yet filled in the first loop), and Evenkeel's pass.
-` + "`evenkeel-plan` is `evenkeel plan`, which also reads the\ncluster; `evenkeel-once` is a dry run of the controller, `evenkeel run --once`.",
+	{"goals", "Goals and results", "The table shows medians over all runs.", goalTable, nil, false},
+	{"cycle", "Planning: time of a cycle", `For the descheduler, a cycle is the second loop of a dry run, because the descheduler
+is still filling its cache in the first loop. For Evenkeel, a cycle is one pass.
+` + "`evenkeel-once` is a dry run of the controller (`evenkeel run --once`). `evenkeel-plan`\n" +
+		"is the command `evenkeel plan`, whose time includes reading the cluster.",
 		dryRunTable("seconds", cycleSeconds), drawOverSizes("Planning: time of a cycle", "seconds", cycleSeconds), false},
-	{"planner", "Planning only", "Evenkeel's goals and planner, compared with the descheduler's strategies in its\nsecond loop. No limits apply.",
+	{"planner", "Planning only", "The table shows how long Evenkeel takes to compute goals and a plan, and how long the\ndescheduler's strategies take in the second loop.",
 		plannerTable, drawOverSizes("Planning only", "seconds", plannerSeconds), false},
-	{"cpu", "Planning: CPU", "CPU time of the whole process including reading the cluster; for the descheduler\nwithout its first loop.",
+	{"cpu", "Planning: CPU", "The table shows the CPU time of the whole process, including reading the cluster. The\ndescheduler's first loop is not included.",
 		dryRunTable("CPU seconds", cpuSeconds), drawOverSizes("Planning: CPU time", "CPU seconds", cpuSeconds), false},
-	{"memory", "Planning: peak memory", "Peak resident memory (VmHWM).",
-		dryRunTable("MiB", peakMiB), drawOverSizes("Planning: peak memory", "MiB", peakMiB), false},
-	{"requests", "Planning: API requests", "Counted in the audit log; a watch counts once.", dryRunTable("requests", requestCount), nil, true},
+	{"memory", "Planning: peak memory", "",
+		dryRunTable("MiB (VmHWM)", peakMiB), drawOverSizes("Planning: peak memory", "MiB", peakMiB), false},
+	{"requests", "Planning: API requests", "The requests are counted in the audit log. A watch counts once.", dryRunTable("requests", requestCount), nil, true},
 	{"planned", "Planning: evictions planned", "",
 		dryRunTable("evictions", evictionCount), drawOverSizes("Evictions planned", "evictions", evictionCount), false},
-	{"live-memory", "Evicting: peak memory", "Peak resident memory while a few pods are evicted; `evenkeel-dry` is a dry run with\nthe same limit.", liveMemoryTable, drawLiveMemory, false},
-	{"real", "Evicting until quiet", "Each program is restarted until it evicts nothing, at most six times. The next start\nwaits until every replacement is Ready.", evictionRunTable, drawEvictionRuns, false},
+	{"live-memory", "Evicting: peak memory", "The table shows peak resident memory while a few pods are evicted. `evenkeel-dry` is a\ndry run with the same eviction limit.", liveMemoryTable, drawLiveMemory, false},
+	{"real", "Evicting until quiet", "Each program is started again, at most six times, until it evicts nothing. Before each\nstart, every replacement must be Ready. Values of several runs: min / median / max.", evictionRunTable, drawEvictionRuns, false},
 	{"rounds", "Evicting: every round", "", roundsTable, nil, true},
-	{"predicted", "The plan's predictions and the results", "After the first pass. The descheduler makes no predictions.",
+	{"predicted", "The plan's predictions and the results", "The table compares the plan with the cluster after the first pass. The descheduler makes\nno predictions.",
 		predictionTable, drawHistograms, false},
 }

@@ -148,14 +148,16 @@ func rateTable(s settings, results []Result) string {
 	fmt.Fprintf(&b, "# Evictions per second: %d nodes, %d pods\n\n", s.nodes, s.pods)
 	if s.maxEvictions > 0 {
 		command = fmt.Sprintf("`make bench-rate BENCH=\"-at-most %d\"`", s.maxEvictions)
-		fmt.Fprintf(&b, "Each program may evict %d pods.\n\n", s.maxEvictions)
+		fmt.Fprintf(&b, "Each program may evict up to %d pods.\n\n", s.maxEvictions)
 	}
-	fmt.Fprintf(&b, `Created by %s with a real control plane and fake nodes. Both programs run one
-after the other from the same start state. "In waves" is the rate from the first to the
-last accepted eviction (201 in the audit log) of each wave of at least %d evictions. The
-descheduler has no waves, so its rate is from its first to its last eviction. "Of the
-pass" is the rate from the start of the program to its end. Evenkeel waits until every
-replacement is Ready; the descheduler does not.
+	fmt.Fprintf(&b, `%s creates this page with a real control plane and fake
+nodes. Both programs run one after the other from the same initial state.
+
+The column "in waves" shows the rate in waves of at least %d evictions, from the first to
+the last accepted eviction (201 in the audit log) of each wave. The descheduler (peer) has
+no waves, so its rate is measured from its first to its last eviction. The column "of the
+pass" shows the rate from the start of the program to its end. Evenkeel waits until every
+replacement is Ready, but the descheduler does not.
 
 | controller-manager | program | evictions | waves | in waves, 1/s | first to last, 1/s | of the pass, 1/s | seconds | load average before, after |
 |---|---|---|---|---|---|---|---|---|

@@ -161,7 +161,7 @@ var realRows = []struct {
 	{"nodes above target", valueAfterLastRound(func(s Imbalance) float64 { return float64(s.NodesAbove) }), "above", "nodes"},
 	{"nodes whose target is proven unreachable", valueOfFirstPlan(func(f Prediction) int { return f.Certified }), "", ""},
 	{"lower bound on evictions (from the plan)", valueOfFirstPlan(func(f Prediction) int { return f.MinEvictions }), "", ""},
-	{"Deployments skewed over zones", valueAfterLastRound(func(s Imbalance) float64 { return float64(s.Skewed) }), "skewed", "Deployments"},
+	{"Deployments skewed across zones", valueAfterLastRound(func(s Imbalance) float64 { return float64(s.Skewed) }), "skewed", "Deployments"},
 	{"of these, with a required spread constraint", valueAfterLastRound(func(s Imbalance) float64 { return float64(s.Broken) }), "", ""},
 	{"landings above target, %", valueAfterLastRound(landedAbove), "", ""},
 	{"landed as predicted in round 1, %", landedAsPredictedPercent, "", ""},
@@ -196,10 +196,10 @@ func writeRealTarget(b *strings.Builder, t balanceTarget, z clusterSize, all []r
 	if b.Len() > 0 {
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(b, "Target (%s): %s; %s nodes/pods. Min / median / max.\n\n", t.Name, t.Description, z)
+	fmt.Fprintf(b, "### Target (%s), %s nodes/pods\n\n", t.Name, z)
 	if s := columns[0][0].Start; s != nil {
-		fmt.Fprintf(b, "At the start: mean CPU %.1f%%, standard deviation %.1f%%, %d nodes above target,\n"+
-			"%d Deployments skewed over zones, %d of them with a required spread constraint.\n\n",
+		fmt.Fprintf(b, "At the start, pods request %.1f%% of the CPU of all nodes (standard deviation %.1f%%).\n"+
+			"%d nodes are above the target. %d Deployments are skewed across zones; %d of these\nhave a required spread constraint.\n\n",
 			s.CPUMean, s.CPUStdDev, s.NodesAbove, s.Skewed, s.Broken)
 	}
 	titles, counts := []string{""}, []string{"runs"}
