@@ -42,5 +42,5 @@ func AnyDependsOn(m *ClusterModel, others []cluster.PodID, p cluster.PodID) bool
 // the replacement of p: the profile prefers free nodes.
 func AvoidsPods(m *ClusterModel, p cluster.PodID) bool {
 	profile := m.Cluster.PodClass[p].Profile
-	return profile.Legacy == nil && !profile.ScoresUsage() && profile.FitStrategy.IsDefault()
+	return !profile.ScoresUsage() && profile.FitStrategy.IsDefault()
 }

@@ -22,7 +22,7 @@ type NodeVerdict struct {
 // PluginScore is the score that one plugin gives a node.
 type PluginScore struct {
 	Plugin     string
-	Normalised int64 // 0 to 100 (in a legacy Policy 0 to 10); 0 if the plugin does not score this pod
+	Normalised int64 // 0 to 100; 0 if the plugin does not score this pod
 	Weight     int64
 }
 

@@ -56,7 +56,6 @@ var withoutHintLabel = corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSe
 
 // hintProfiles are profiles that read hints for every pod, for some pods or for none.
 func hintProfiles() []scheduler.Profile {
-	policy := scheduler.DefaultLegacyPolicy()
 	adds := func(a corev1.NodeAffinity) scheduler.Profile {
 		return newProfileWith(func(p *scheduler.Profile) { p.AddedAffinity = &a })
 	}
@@ -65,7 +64,7 @@ func hintProfiles() []scheduler.Profile {
 		adds(corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 5, Preference: withoutHintLabel}}}),
 		adds(corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{withoutHintLabel}}}),
 		newProfileWith(func(p *scheduler.Profile) { p.Weights.TaintToleration = 0 }),
-		scheduler.LegacyProfile(policy),
+		scheduler.MostAllocatedProfile(),
 	}
 }
 

@@ -275,3 +275,9 @@ func TestNotReadyNodesWithoutTheTaintFilter(t *testing.T) {
 		t.Errorf("supported: %q", why)
 	}
 }
+
+func setAppLabel(b *snapshotBuilder, pods ...string) {
+	for _, name := range pods {
+		b.pod(name).Labels = map[string]string{"app": "x"}
+	}
+}

@@ -51,12 +51,12 @@ func probabilityWithoutNodes(n, k, size int) float64 {
 }
 
 func TestScatteredPartIsThatOfEverySet(t *testing.T) {
-	legacy, states := scheduler.LegacyProfile(scheduler.DefaultLegacyPolicy()), 0
+	states := 0
 	for seed := range int64(6) {
 		s := newUnevenCluster(seed, 121+int(seed)*20).model(t).Cluster.Snap
 		profile := scheduler.DefaultProfile()
 		if seed == 5 {
-			profile = legacy
+			profile = scheduler.MostAllocatedProfile()
 		}
 		w := NewClusterModel(s, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: profile}})
 		w.randomSampleWeight = 1

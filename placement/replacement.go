@@ -6,7 +6,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
-	"github.com/evenkeel-project/evenkeel/placement/legacy"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/placement/score"
@@ -46,9 +45,6 @@ func (m *ClusterModel) newReplacement(c *model.EquivalenceClass) *cycle.Replacem
 	if in.Spread, in.Err = cycle.NewSpreadRules(m.Cluster, c, in); in.Err != nil {
 		return in
 	}
-	if c.Profile.Legacy != nil {
-		in.Legacy = legacy.NewCounters(m.Cluster, c)
-	}
 	in.InterPod, in.Err = cycle.NewInterPodTerms(m.Cluster, c)
 	in.UnknownNamespaceReason = cycle.UnknownNamespaceReason(m.Cluster, c)
 	return in
@@ -62,11 +58,7 @@ func (m *ClusterModel) newAttempt(in *cycle.Replacement, pod cluster.PodID) cycl
 func (m *ClusterModel) scorersFor(p *scheduler.Compiled) []cycle.Scorer {
 	list, known := m.scorers[p]
 	if !known {
-		if p.Legacy != nil {
-			list = legacy.Plugins(p.Legacy)
-		} else {
-			list = score.Plugins(p)
-		}
+		list = score.Plugins(p)
 		m.scorers[p] = list
 	}
 	return list

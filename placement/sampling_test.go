@@ -166,14 +166,13 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 }
 
 // TestSampleFollowsTheProfile compares several profiles with brute force: another percentage, other
-// weights, a single plugin, and a legacy Policy.
+// weights, and a single plugin.
 func TestSampleFollowsTheProfile(t *testing.T) {
 	for name, change := range map[string]func(*scheduler.Profile){
 		"share":        func(p *scheduler.Profile) { p.PercentageOfNodesToScore = 70 },
 		"weights":      func(p *scheduler.Profile) { p.Weights.PodTopologySpread, p.Weights.ResourcesFit = 0, 1000 },
 		"far apart":    func(p *scheduler.Profile) { p.Weights.ResourcesFit, p.Weights.InterPodAffinity = 5000, 100 },
 		"one score":    func(p *scheduler.Profile) { p.Weights = scheduler.Weights{TaintToleration: 1} },
-		"legacy":       func(p *scheduler.Profile) { *p = scheduler.LegacyProfile(scheduler.DefaultLegacyPolicy()) },
 		"most":         func(p *scheduler.Profile) { p.FitStrategy.Type = scheduler.MostAllocated },
 		"hard weights": func(p *scheduler.Profile) { p.HardPodAffinityWeight = 100 },
 	} {

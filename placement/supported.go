@@ -112,7 +112,7 @@ func unsupportedPod(_ *ClusterModel, p *cluster.Pod) string {
 // dependsOnOwnerSelector reports whether the selector of the pod's controller changes scores.
 func (m *ClusterModel) dependsOnOwnerSelector(p *cluster.Pod) bool {
 	f := m.Cluster.PodClass[p.ID].Profile
-	return f.Legacy != nil || (f.SystemDefaultSpread || len(f.DefaultSpread) > 0) && len(p.Object.Spec.TopologySpreadConstraints) == 0
+	return (f.SystemDefaultSpread || len(f.DefaultSpread) > 0) && len(p.Object.Spec.TopologySpreadConstraints) == 0
 }
 
 // unsupportedOwner returns why the owner of the pod is not supported: its template is scheduled in

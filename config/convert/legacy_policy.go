@@ -17,7 +17,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
-	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // LegacyPolicy is a scheduler Policy file, in JSON or YAML, for kube-scheduler before 1.23. If the file omits a list,
@@ -144,11 +143,11 @@ func (p *LegacyPolicy) priorities() []policyPriority {
 	if p.Priorities != nil {
 		return p.Priorities
 	}
-	var out []policyPriority
-	for _, f := range scheduler.DefaultLegacyPolicy().Priorities {
-		out = append(out, policyPriority{Name: f.Name, Weight: int(f.Weight)})
+	return []policyPriority{
+		{Name: "SelectorSpreadPriority", Weight: 1}, {Name: "InterPodAffinityPriority", Weight: 1}, {Name: "LeastRequestedPriority", Weight: 1},
+		{Name: "BalancedResourceAllocation", Weight: 1}, {Name: "NodePreferAvoidPodsPriority", Weight: 10000},
+		{Name: "NodeAffinityPriority", Weight: 1}, {Name: "TaintTolerationPriority", Weight: 1},
 	}
-	return out
 }
 
 // predicateFilters maps each predicate to the filter plugins that replaced it. Predicates about conditions and taints

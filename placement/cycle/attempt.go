@@ -83,8 +83,7 @@ func (r *Attempt) hasNoInterPodTerms() bool {
 type Scorer struct {
 	Name   string
 	Weight int64
-	// Score sets every value of out: one score for each feasible node, from 0 to 100, or from 0 to
-	// 10 in a legacy Policy. Score must not read out before.
+	// Score sets every value of out: one score for each feasible node, from 0 to 100. Score must not read out before.
 	Score func(r *Attempt, feasible []cluster.NodeID, out []int64)
 	// NodeScores returns the score of each node of the cluster; nil if every node gets 0.
 	NodeScores func(in *Replacement) []int8

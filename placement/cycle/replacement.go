@@ -27,8 +27,7 @@ type Replacement struct {
 	Spread                 SpreadRules
 	InterPod               InterPodTerms
 	CountersOfOthers       []*model.PodCounter // count the pods whose places decide on which nodes the replacement fits
-	Legacy                 LegacyCounters
-	UnknownNamespaceReason string // why namespace labels are not known; empty if they are
+	UnknownNamespaceReason string              // why namespace labels are not known; empty if they are
 }
 
 // DropDisabledFilters clears the data of the filters that the profile disables.
@@ -92,15 +91,7 @@ func (r *Replacement) CloneFor(c *model.EquivalenceClass, k *model.ClonedCounter
 	for i, counter := range in.CountersOfOthers {
 		in.CountersOfOthers[i] = k.Counter(counter)
 	}
-	in.Legacy.Selected, in.Legacy.Service = k.Counter(in.Legacy.Selected), k.Counter(in.Legacy.Service)
 	return &in
-}
-
-// LegacyCounters holds the counts that the spread functions of a legacy Policy read.
-type LegacyCounters struct {
-	Selected *model.PodCounter // pods that match every selector of the pod's owners
-	Service  *model.PodCounter // pods of the first Service that selects the pod; nil for none
-	Zones    *model.Topology
 }
 
 // LocalResults are the results of filters and scores that depend only on the node and its pods. A

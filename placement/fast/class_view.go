@@ -80,7 +80,7 @@ func (g *GroupCache) viewOf(m *model.Cluster, in *cycle.Replacement) *classView 
 // enough for int32 totals.
 func supportsProfile(p *scheduler.Compiled) bool {
 	x := &p.Weights
-	return p.Legacy == nil && !p.ScoresUsage() && p.FitStrategy.IsDefault() && len(p.BalancedResources) == 0 &&
+	return !p.ScoresUsage() && p.FitStrategy.IsDefault() && len(p.BalancedResources) == 0 &&
 		x.ResourcesFit+x.BalancedAllocation+x.ImageLocality <= 100 &&
 		x.TaintToleration+x.NodeAffinity+x.InterPodAffinity+x.PodTopologySpread <= 10_000 // int32 holds the totals
 }

@@ -20,20 +20,14 @@ const NoDomain = -1
 
 // TopologyOf returns the domains of a topology key, and builds them on first use.
 func (m *Cluster) TopologyOf(key string) *Topology {
-	return m.TopologyBy(key, func(n *cluster.Node) (string, bool) { return n.Label(key) })
-}
-
-// TopologyBy returns the topology in which nodes with the same value of domainOf form a domain, and
-// builds it on first use. domainOf returns false for nodes outside all domains.
-func (m *Cluster) TopologyBy(id string, domainOf func(*cluster.Node) (string, bool)) *Topology {
-	if t := m.Topologies[id]; t != nil {
+	if t := m.Topologies[key]; t != nil {
 		return t
 	}
 	m.LastID++
 	t := &Topology{Domain: make([]int32, len(m.Snap.Nodes)), ID: m.LastID, OneNodePerDomain: true}
 	numbers, used := map[string]int32{"": 0}, map[int32]bool{}
 	for i := range m.Snap.Nodes {
-		value, ok := domainOf(&m.Snap.Nodes[i])
+		value, ok := m.Snap.Nodes[i].Label(key)
 		if !ok {
 			t.Domain[i] = NoDomain
 			continue
@@ -54,7 +48,7 @@ func (m *Cluster) TopologyBy(id string, domainOf func(*cluster.Node) (string, bo
 		t = m.noDomains
 	}
 	t.Size = len(numbers)
-	m.Topologies[id] = t
+	m.Topologies[key] = t
 	return t
 }
 

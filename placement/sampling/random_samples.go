@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
-	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
 // RandomSampleWeight is the weight of a random sample in the odds, 0..1.
@@ -25,9 +24,6 @@ const Negligible = 1e-4
 func (s *Sampler) mixInRandomSamples(weight float64) {
 	if weight == 0 {
 		return
-	}
-	if s.attempt.Replacement.Profile.Legacy != nil {
-		s.useLegacyTotals()
 	}
 	s.fillWindowWithAllNodes()
 	s.computeRandomSampleOdds()
@@ -110,16 +106,4 @@ func (s *Sampler) countAllDomains() {
 			s.updateDomainCounts(i, 1)
 		}
 	}
-}
-
-// useLegacyTotals makes the totals of a legacy Policy, over all feasible nodes, the fixed scores of
-// a single score group.
-func (s *Sampler) useLegacyTotals() {
-	k := &s.groups
-	s.readScoreInputs()
-	clear(k.hasColumn)
-	score.Score(s.attempt, s.nodes)
-	k.fixedScore = append(k.fixedScore[:0], s.attempt.Scratch.Total...)
-	s.findScoreGroups()
-	s.resetWindow()
 }

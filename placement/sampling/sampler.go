@@ -1,12 +1,9 @@
 package sampling
 
 import (
-	"slices"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
-	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
 // These constants define the sample size of kube-scheduler (pkg/scheduler, numFeasibleNodesToFind).
@@ -41,15 +38,9 @@ func (s *Sampler) PredictState(r *cycle.Attempt, feasible []cluster.NodeID, size
 		s.previous.replacement = nil
 	}
 	s.sampleSize = size
-	switch {
-	case r.Replacement.Profile.Legacy != nil:
-		s.previous.replacement = nil
-		s.scoreLegacySamples()
-	default:
-		s.readScores()
-		if r.Model.Attachments.VictimNode == cluster.NoNode || !s.rescoreChangedWindows() {
-			s.scoreEveryWindow()
-		}
+	s.readScores()
+	if r.Model.Attachments.VictimNode == cluster.NoNode || !s.rescoreChangedWindows() {
+		s.scoreEveryWindow()
 	}
 	odds := s.window.odds
 	s.oddsByFeasible = cycle.ResizeZeroed(s.oddsByFeasible, len(feasible))
@@ -71,45 +62,6 @@ func (s *Sampler) PredictState(r *cycle.Attempt, feasible []cluster.NodeID, size
 		}
 	}
 	return out
-}
-
-// The functions of a legacy Policy cannot be updated cheaply from one window to the next, so each
-// window is scored alone. Only some windows are scored, at even distances: together they have
-// policyNodeBudget nodes, and there are at least minPolicySamples. In clusters of up to about 300
-// nodes all windows are scored.
-const (
-	policyNodeBudget = 50_000
-	minPolicySamples = 100
-)
-
-// scoreLegacySamples computes the odds from some of the windows. Each scored window represents the
-// windows that begin before the next scored window.
-func (s *Sampler) scoreLegacySamples() {
-	n, w := len(s.nodes), &s.window
-	w.odds, w.maxTotal = cycle.ResizeZeroed(w.odds, n), 0
-	starts := min(n, max(minPolicySamples, policyNodeBudget/s.sampleSize))
-	around := append(s.nodes, s.nodes[:s.sampleSize]...)
-	for i := range starts {
-		from, to := i*n/starts, (i+1)*n/starts
-		weight := 0.0
-		for _, x := range s.startProbability[from:to] {
-			weight += x
-		}
-		score.Score(s.attempt, around[from:from+s.sampleSize])
-		total := s.attempt.Scratch.Total
-		best, ties := slices.Max(total), 0
-		for _, t := range total {
-			if t == best {
-				ties++
-			}
-		}
-		for k, t := range total {
-			if t == best {
-				w.odds[(from+k)%n] += weight / float64(ties)
-			}
-		}
-		w.maxTotal = max(w.maxTotal, best)
-	}
 }
 
 // HasReusableWindows reports whether the next state of the same victim can reuse windows of the

@@ -32,8 +32,9 @@ type Compiled struct {
 // Compile prepares a profile of the named scheduler.
 func Compile(name string, p Profile) *Compiled {
 	c := &Compiled{Profile: p, Disabled: map[Filter]bool{}}
-	c.ScoresResourcesFit = p.Legacy == nil && p.Weights.ResourcesFit > 0
-	c.ScoresBalancedAllocation = p.Legacy == nil && p.Weights.BalancedAllocation > 0
+	c.ScoresResourcesFit = p.Weights.ResourcesFit > 0
+	c.ScoresBalancedAllocation = p.Weights.BalancedAllocation > 0
+	c.ScoresTaints = p.Weights.TaintToleration > 0
 	if len(p.DisabledFilters) > 0 || p.AddedAffinity != nil {
 		c.NodeChecksKey = name
 	}
@@ -43,22 +44,7 @@ func Compile(name string, p Profile) *Compiled {
 	if a := p.AddedAffinity; a != nil {
 		c.readAddedAffinity(a)
 	}
-	c.readScorePlugins()
 	return c
-}
-
-// readScorePlugins sets UnsupportedReason for an unsupported priority function, and ScoresTaints.
-func (c *Compiled) readScorePlugins() {
-	if p := c.Legacy; p != nil {
-		if why := p.unsupportedReason(); why != "" {
-			c.setUnsupported("%s", why)
-		}
-		c.ScoresTaints = slices.ContainsFunc(p.Priorities, func(f PriorityFunction) bool {
-			return f.Name == "TaintTolerationPriority"
-		})
-		return
-	}
-	c.ScoresTaints = c.Weights.TaintToleration > 0
 }
 
 func (p *Compiled) setUnsupported(format string, args ...any) {

@@ -47,9 +47,6 @@ type Profile struct {
 	RiskBalancing *LoadVariationRiskBalancing
 	// LowRisk enables the score plugin LowRiskOverCommitment; nil: disabled.
 	LowRisk *LowRiskOverCommitment
-	// Policy replaces all scores by those of a legacy Policy; nil: no Policy. A legacy Policy does
-	// not change the filters.
-	Legacy *LegacyPolicy
 }
 
 // DefaultProfile returns the profile of a kube-scheduler without configuration.
@@ -61,14 +58,6 @@ func DefaultProfile() Profile {
 func MostAllocatedProfile() Profile {
 	p := DefaultProfile()
 	p.FitStrategy.Type = MostAllocated
-	return p
-}
-
-// LegacyProfile returns the default profile with the scores of a legacy Policy.
-func LegacyProfile(policy LegacyPolicy) Profile {
-	p := DefaultProfile()
-	p.Legacy, p.SystemDefaultSpread = &policy, false
-	p.HardPodAffinityWeight = policy.HardPodAffinityWeight
 	return p
 }
 

@@ -61,7 +61,7 @@ func TestNormalise(t *testing.T) {
 		{[]int64{0, 0}, []int64{0, 0}, false},
 		{[]int64{0, 0}, []int64{100, 100}, true},
 	} {
-		Normalise(c.in, scheduler.MaxScore, c.reverse)
+		normalise(c.in, c.reverse)
 		if diff := cmp.Diff(c.want, c.in); diff != "" {
 			t.Error(diff)
 		}

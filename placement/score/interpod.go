@@ -4,11 +4,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// InterPodScores scales the weight sums of matching terms from the range of all feasible nodes to
-// 0..top.
-func InterPodScores(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, top int64) {
+// scoreInterPod scales the weight sums of matching terms from the range of all feasible nodes to 0..MaxScore.
+func scoreInterPod(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	clear(out)
 	if !SumTermWeights(r, feasible, out) || len(out) == 0 {
 		return
@@ -18,7 +18,7 @@ func InterPodScores(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, to
 		least, most = min(least, v), max(most, v)
 	}
 	for i, v := range out {
-		out[i] = ScaleToRange(v, least, most, top)
+		out[i] = ScaleToRange(v, least, most, scheduler.MaxScore)
 	}
 }
 

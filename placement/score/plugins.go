@@ -1,7 +1,6 @@
 package score
 
 import (
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
@@ -16,9 +15,7 @@ var plugins = []cycle.Scorer{
 	{Name: "PodTopologySpread", Score: scoreSpread, Relative: true,
 		IsIdle: func(in *cycle.Replacement) bool { return len(in.Spread.Soft) == 0 }},
 	{Name: "InterPodAffinity", Relative: true,
-		Score: func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-			InterPodScores(r, feasible, out, scheduler.MaxScore)
-		},
+		Score:  scoreInterPod,
 		IsIdle: func(in *cycle.Replacement) bool { return len(in.InterPod.Scored) == 0 }},
 	{Name: "NodeResourcesFit", NodeScores: func(in *cycle.Replacement) []int8 { return in.Local.ResourcesFit }},
 	{Name: "NodeResourcesBalancedAllocation", NodeScores: func(in *cycle.Replacement) []int8 { return in.Local.Balanced }},
@@ -26,7 +23,7 @@ var plugins = []cycle.Scorer{
 	{Name: "VolumeBinding", NodeScores: func(in *cycle.Replacement) []int8 { return in.Volumes.Score }},
 }
 
-// Plugins returns the score plugins of a profile without a legacy Policy.
+// Plugins returns the score plugins of a profile.
 func Plugins(p *scheduler.Compiled) (list []cycle.Scorer) {
 	weights := p.Weights.ScorePlugins()
 	for _, s := range plugins {

@@ -3,6 +3,7 @@ package score
 import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // Score writes the normalised scores and the total scores of the feasible nodes to the scratch.
@@ -38,9 +39,9 @@ func CopyByNode[T int8 | int64](out []int64, feasible []cluster.NodeID, byNode [
 	}
 }
 
-// Normalise scales counts to 0..top of the largest count. If reverse is true, the smallest count
-// gets the best score; if all counts are 0, every node gets top (helper.DefaultNormalizeScore).
-func Normalise(s []int64, top int64, reverse bool) {
+// normalise scales counts to 0..MaxScore of the largest count. If reverse is true, the smallest count gets the best
+// score; if all counts are 0, every node gets MaxScore (helper.DefaultNormalizeScore).
+func normalise(s []int64, reverse bool) {
 	var most int64
 	for _, v := range s {
 		most = max(most, v)
@@ -50,10 +51,10 @@ func Normalise(s []int64, top int64, reverse bool) {
 		if v != last { // neighbours are usually equal, so this saves divisions
 			last, scaled = v, v
 			if most > 0 {
-				scaled = top * v / most
+				scaled = scheduler.MaxScore * v / most
 			}
 			if reverse {
-				scaled = top - scaled
+				scaled = scheduler.MaxScore - scaled
 			}
 		}
 		s[i] = scaled

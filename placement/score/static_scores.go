@@ -62,7 +62,7 @@ func CountUntolerated(taints []corev1.Taint, tolerations []corev1.Toleration) in
 
 func scoreTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	CountTaints(r, feasible, out)
-	Normalise(out, scheduler.MaxScore, true)
+	normalise(out, true)
 }
 
 // CountTaints counts the untolerated PreferNoSchedule taints of each node, including hints.
@@ -79,5 +79,5 @@ func CountTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 
 func scoreNodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	CopyByNode(out, feasible, r.Replacement.StaticScores.Preferred)
-	Normalise(out, scheduler.MaxScore, false)
+	normalise(out, false)
 }
