@@ -16,7 +16,7 @@ var (
 	defPredictedScore = definition{name: "evenkeel_predicted_balance_score", kind: gauge, unit: "0 to 100",
 		help: "Balance score that the last plan predicts after its automatic moves.", absent: noScore}
 	defLostPoints = definition{name: "evenkeel_balance_lost_points", kind: gauge, unit: "points of the score",
-		help:   "Points that the balance score lacks to 100, by cause.",
+		help:   "Points by which the balance score falls short of 100, by cause.",
 		labels: []label{{"part", "`goals`, `zones`, `utilization`"}}, absent: noScore + "; a part that does not apply"}
 	defZoneFailure = definition{name: "evenkeel_zone_failure_workloads", kind: gauge, unit: "workloads",
 		help: "Workloads by the effect of losing their worst zone when the last plan was made.",

@@ -20,7 +20,7 @@ var (
 		help: "Pods that were evicted, or removed because they had ended.", labels: []label{otherStrategyLabel}}
 	defMoves = definition{name: "evenkeel_moves_total", kind: counter, unit: "moves",
 		help: "Planned moves by their outcome. Only outcome=evicted has removed a pod, and outcome=unknown may have.",
-		labels: []label{{"outcome", "`evicted`, `wouldEvict` (dry run), `blocked` (the API server or another program said no), `gone`, " +
+		labels: []label{{"outcome", "`evicted`, `wouldEvict` (dry run), `blocked` (refused by the API server or another program), `gone`, " +
 			"`unknown` (no answer), `inProgress` (another program moves the pod), `dropped` (not tried)"}, otherStrategyLabel}}
 	defLandings = definition{name: "evenkeel_landings_total", kind: counter, unit: "replacements",
 		help:   "Replacements that were scheduled, by whether they landed on an acceptable node.",

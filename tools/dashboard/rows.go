@@ -25,7 +25,7 @@ var rows = []row{
 				{`max by (cluster, namespace) (evenkeel_balance_score{RELEASE})`, "{{cluster}} {{namespace}} now"},
 				{`max by (cluster, namespace) (evenkeel_predicted_balance_score{RELEASE})`, "{{cluster}} {{namespace}} predicted"}}},
 		{title: "Where the points are lost", width: half, unit: count, min: at(0), stacked: true,
-			description: "Points that the score lacks to 100, by cause.",
+			description: "Points by which the score falls short of 100, by cause.",
 			queries:     []query{{`max by (cluster, namespace, part) (evenkeel_balance_lost_points{RELEASE})`, "{{cluster}} {{namespace}} {{part}}"}}},
 		{title: "Unmet goals by strategy", width: half, unit: count, min: at(0),
 			description: "Before the plan, and as predicted after its moves; in mode approve or dryRun, as if they were executed.",
@@ -63,7 +63,7 @@ var rows = []row{
 	}},
 	{"What happened?", []panel{
 		{title: "Moves by outcome, per hour", width: half, unit: count, min: at(0), stacked: true,
-			description: "evicted: the pod was evicted. blocked: the API server or another program said no. dropped: not tried.",
+			description: "evicted: the pod was evicted. blocked: the API server or another program refused the eviction. dropped: not tried.",
 			queries:     []query{{`sum by (cluster, namespace, outcome) (increase(evenkeel_moves_total{RELEASE}[1h]))`, "{{outcome}}"}}},
 		{title: "Evictions by strategy, per hour", width: half, unit: count, min: at(0), stacked: true,
 			queries: []query{{`sum by (cluster, namespace, strategy) (increase(evenkeel_evictions_total{RELEASE}[1h]))`, "{{strategy}}"}}},
