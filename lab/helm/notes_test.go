@@ -20,6 +20,7 @@ func TestNotes(t *testing.T) {
 		{"--set", "kind=CronJob,config.dryRun=false,config.evictor.steer=taint,cleanup.enabled=false"},
 		{"--set", "config.dryRun=false,crds.install=false,config.strategies.zones.mode=approve"},
 		{"--set", "config.dryRun=false,config.preset="},
+		{"--set", "config.dryRun=false,config.preset=zones,config.strategies.zones.mode=dryRun,config.strategies.spread-constraints.mode=dryRun"},
 		{"--set", "existingConfigMap=own,rbac.evict=false,rbac.nodeWrites=false"},
 		append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.preset=[],config.strategies={}"),
 	} {

@@ -68,14 +68,19 @@ func TestStrategiesMerge(t *testing.T) {
 	}
 }
 
-// TestWrongStrategies checks the messages about a list, which charts and releases had before, and about unknown names.
+// TestWrongStrategies checks the messages about a list and keys, which charts and releases had before, and about unknown
+// names.
 func TestWrongStrategies(t *testing.T) {
 	for value, want := range map[string]string{
 		`config.strategies=[{"name":"a","type":"ZoneSpread","schedule":"@hourly"}]`: "at '/config/strategies': value must be 'a map by name, which " +
 			"`evenkeel config convert` makes of a list; after --reuse-values, use --reset-then-reuse-values instead'",
-		`config.preset=["relive"]`:                        "at '/config/preset/0': value must be one of 'zones', 'relieve', 'consolidate', 'clean-up'",
-		`config.strategies={"zone":{"mode":"approve"}}`:   "config.strategies.zone has no type, and no preset of config.preset has a strategy of this name",
-		`config.strategies={"zones":{"schedule":"7 pm"}}`: `config.strategies.zones.schedule is "7 pm" (want five fields`,
+		`config.evictor.backoff={"initial":"10m"}`:         "at '/config/evictor/backoff': value must be 'initial alone, such as evictor.backoff: 10m'",
+		`config.hints.taint.enabled=true`:                  "at '/config/hints/taint': value must be 'the key alone, such as hints.taint: evenkeel.io/pressure'",
+		`config.hints.rules=[{"name":"a","clearBelow":1}]`: "at '/config/hints/rules/0/clearBelow': value must be 'unset (want clear)'",
+		`config.strategies.zones.jitter="3m"`:              "at '/config/strategies/zones/jitter': value must be 'unset (there is none: other minutes",
+		`config.preset=["relive"]`:                         "at '/config/preset/0': value must be one of 'zones', 'relieve', 'consolidate', 'clean-up'",
+		`config.strategies={"zone":{"mode":"approve"}}`:    "config.strategies.zone has no type, and no preset of config.preset has a strategy of this name",
+		`config.strategies={"zones":{"schedule":"7 pm"}}`:  `config.strategies.zones.schedule is "7 pm" (want five fields`,
 	} {
 		for _, helm := range helms() {
 			_, errs, err := runProgram(t, helm, slices.Concat([]string{"template", "ek", chart, "--kube-version", "1.37.0", "--set-json", value}, imageArgs)...)
