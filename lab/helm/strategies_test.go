@@ -68,7 +68,7 @@ func TestStrategiesMerge(t *testing.T) {
 	}
 }
 
-// TestWrongStrategies checks the messages about a list and keys, which charts and releases had before, and about unknown
+// TestWrongStrategies checks the messages about a list and keys that charts and releases had before, and about unknown
 // names.
 func TestWrongStrategies(t *testing.T) {
 	for value, want := range map[string]string{
