@@ -35,7 +35,9 @@ func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()
 func DecodeDuration(d *strict.Decoder, n *yaml.Node, v reflect.Value, path, hint string) {
 	length, err := time.ParseDuration(n.Value)
 	switch {
-	case n.Kind != yaml.ScalarNode || err != nil:
+	case n.Kind != yaml.ScalarNode:
+		d.TypeErrorf(n, path, "want a duration, found %s (%s)", strict.Describe(n), hint)
+	case err != nil:
 		d.TypeErrorf(n, path, "%s is not a duration (%s)", strict.Describe(n), hint)
 	case length < 0:
 		d.TypeErrorf(n, path, "%s is negative (want 0s or more)", n.Value)
