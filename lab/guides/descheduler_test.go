@@ -2,6 +2,7 @@ package guides
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -25,9 +26,14 @@ func TestDescheduler(t *testing.T) {
 			"repaired: shop/d-"), noEviction)},
 		{title: "3. Install Evenkeel beside the descheduler", check: func(t *testing.T, _ string) {
 			waitForPod(t)
-			eventually(t, "the dry run reports its plan", func() (bool, error) {
-				return strings.Contains(output(t.Context()), `"otherDeschedulers":[{"program":"descheduler","kind":"CronJob"`), nil
+			eventually(t, "a pass of the dry run ends", func() (bool, error) {
+				return strings.Contains(output(t.Context()), "pass ended"), nil
 			})
+			log := s.run(t, "evenkeel logs")
+			if moves := regexp.MustCompile(`pod=shop/d-\S+ .*outcome=wouldEvict reason=TooManyDuplicates`).FindAllString(log, -1); len(moves) != 2 {
+				t.Errorf("the dry run would evict %q, want 2 pods of shop", moves)
+			}
+			s.retry(t, "evenkeel status", "descheduler (CronJob kube-system/descheduler) evicts pods, too.")
 			noEviction(t, "")
 		}},
 		{title: "4. Approve one plan", check: func(t *testing.T, _ string) {
