@@ -75,7 +75,7 @@ var meanings = map[Code]string{
 	OnlyUnhealthyNodes:     "all useful target nodes are starting or unhealthy",
 	OnlyRefusingNodes:      "the kubelets of all useful target nodes refuse the pod",
 	OnlyUnprovenPlatforms:  "the workload never ran on the platform of the possible target nodes",
-	WouldReturn:            "the replacement would land on the same node again",
+	WouldReturn:            "the replacement would return to the same node",
 	UncertainLanding:       "the replacement is too likely to land where the move does not help",
 	WaitsForNextPass:       "a move without a predicted target node waits for the next pass",
 	PredictionLimitReached: "the plan has reached limits.maxPredictions",
