@@ -16,7 +16,7 @@ var catalog = []section{
 	{"The program", "", []*definition{&defBuild, &defConfig, &defReloads, &defReloaded, &defLastReload, &defNotBefore, &defNotAfter}},
 	{"Leader, pause and breaker", "", []*definition{&defLeader, &defPaused, &defBreaker, &defBackoffs, &defDeschedulers, &defLeaderStatus, &defSlowPath}},
 	{"Passes", "", []*definition{&defPasses, &defPassSeconds, &defLastPass, &defNextPass, &defSkipped, &defUnjudged, &defLastStop, &defViewAge}},
-	{"The last plan", "These metrics describe the last plan that a pass made. An approval changes only `evenkeel_waiting_moves`.",
+	{"The last plan", "These metrics describe the most recent plan of a pass. An approval changes only `evenkeel_waiting_moves`.",
 		[]*definition{&defPlanned, &defMinEvictions, &defGoals, &defUnmet, &defPredictedUnmet, &defUnderutilized,
 			&defPredictedUnderutilized, &defRejected, &defNotTried, &defLimitUsed, &defWaiting, &defAnnounced}},
 	{"Balance and zone failures", "The page [Reports](report.md#balance-score) defines the score.", []*definition{&defScore, &defPredictedScore, &defLostPoints, &defZoneFailure, &defSingleZone}},
@@ -33,16 +33,16 @@ const referenceHead = `# Metrics
 
 <!-- Generated from package metrics by "make golden". Do not edit. -->
 
-Evenkeel serves its own metrics, and those of Go and of the process, at ` + "`/metrics`" + ` of ` + "`--bind-address`" + `, in Prometheus text format.
-A metric whose value is unknown is absent, not 0. Counters start at 0 when a process starts. To get totals, add up the metrics of all
-instances, for example with ` + "`sum(increase(evenkeel_evictions_total[1d]))`" + `.
+Evenkeel serves its metrics, and those of the Go runtime, in Prometheus text format at ` + "`/metrics`" + ` of ` + "`--bind-address`" + `.
+If the value of a metric is unknown, the metric is absent, not 0. Counters start at 0 when a process starts. To get totals, add up the
+metrics of all instances, for example with ` + "`sum(increase(evenkeel_evictions_total[1d]))`" + `.
 
 ## Jobs
 
-A process that makes a single pass (` + "`run --once`" + `, or the chart's ` + "`kind: CronJob`" + `) ends before Prometheus can scrape it. With
+A process that makes a single pass (` + "`run --once`" + `, or a CronJob of the chart) ends before Prometheus can scrape it. With
 ` + "`--push-url http://HOST:PORT`" + `, such a process sends its metrics to a [Pushgateway](https://github.com/prometheus/pushgateway), as job
 ` + "`evenkeel`" + `, with the labels ` + "`release`" + ` (the namespace of its Lease) and ` + "`strategies`" + `. Each push replaces earlier metrics with
-the same labels, so ` + "`increase()`" + ` is always 0. The chart's dashboard and most [alerts](../runbooks/README.md) need ` + "`kind: Deployment`" + `.
+the same labels, so ` + "`increase()`" + ` of these metrics is always 0. The chart's dashboard and most [alerts](../runbooks/README.md) require a Deployment.
 To monitor jobs, use:
 
 | expression | true if |
