@@ -215,8 +215,8 @@ is still filling its cache in the first loop. For Evenkeel, a cycle is one pass.
 	{"planned", "Planning: evictions planned", "",
 		dryRunTable("evictions", evictionCount), drawOverSizes("Evictions planned", "evictions", evictionCount), false},
 	{"live-memory", "Evicting: peak memory", "The table shows peak resident memory while a few pods are evicted. `evenkeel-dry` is a\ndry run with the same eviction limit.", liveMemoryTable, drawLiveMemory, false},
-	{"real", "Evicting until quiet", "Each program is started again, at most six times, until it evicts nothing. Before each\nstart, every replacement must be Ready. Values of several runs: min / median / max.", evictionRunTable, drawEvictionRuns, false},
+	{"real", "Evicting until quiet", "Each program is started up to six times, until a start causes no evictions. Before each\nstart, all replacements must be Ready. If there are several runs, cells show min / median / max.", evictionRunTable, drawEvictionRuns, false},
 	{"rounds", "Evicting: every round", "", roundsTable, nil, true},
-	{"predicted", "The plan's predictions and the results", "The table compares the plan with the cluster after the first pass. The descheduler makes\nno predictions.",
+	{"predicted", "The plan's predictions and the results", "The table compares the plan's predictions with the cluster after the first pass. The\ndescheduler makes no predictions.",
 		predictionTable, drawHistograms, false},
 }

@@ -153,10 +153,10 @@ func rateTable(s settings, results []Result) string {
 	fmt.Fprintf(&b, `%s creates this page with a real control plane and fake
 nodes. Both programs run one after the other from the same initial state.
 
-The column "in waves" shows the rate in waves of at least %d evictions, from the first to
-the last accepted eviction (201 in the audit log) of each wave. The descheduler (peer) has
-no waves, so its rate is measured from its first to its last eviction. The column "of the
-pass" shows the rate from the start of the program to its end. Evenkeel waits until every
+The column "in waves" counts only waves of at least %d evictions, and measures each wave
+from its first to its last accepted eviction (201 in the audit log). The descheduler (peer)
+has no waves, so its rate is measured from its first to its last eviction. The column "of
+the pass" shows the rate from the start of the program to its end. Evenkeel waits until every
 replacement is Ready, but the descheduler does not.
 
 | controller-manager | program | evictions | waves | in waves, 1/s | first to last, 1/s | of the pass, 1/s | seconds | load average before, after |
