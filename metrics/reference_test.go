@@ -19,7 +19,7 @@ var catalog = []section{
 	{"The last plan", "These metrics describe the most recent plan of a pass. An approval changes only `evenkeel_waiting_moves`.",
 		[]*definition{&defPlanned, &defMinEvictions, &defGoals, &defUnmet, &defPredictedUnmet, &defUnderutilized,
 			&defPredictedUnderutilized, &defRejected, &defNotTried, &defLimitUsed, &defWaiting, &defAnnounced}},
-	{"Balance and zone failures", "The page [Reports](report.md#balance-score) defines the score.", []*definition{&defScore, &defPredictedScore, &defLostPoints, &defZoneFailure, &defSingleZone}},
+	{"Balance and zone failures", "The page [Reports](report.md#balance-score) defines the balance score.", []*definition{&defScore, &defPredictedScore, &defLostPoints, &defZoneFailure, &defSingleZone}},
 	{"Evictions and replacements", "", []*definition{&defEvictions, &defMoves, &defLandings, &defReady}},
 	{"Schedulers", "", []*definition{&defBindings, &defHitRatio}},
 	{"Usage", "", []*definition{&defSamples, &defSampleSeconds, &defLastMeasurement, &defCoverage, &defMinCoverage, &defMaxAge, &defProblems}},
