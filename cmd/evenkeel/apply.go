@@ -49,12 +49,15 @@ func newApply(g *globalFlags) *cobra.Command {
 	f := &applyFlags{}
 	c := &cobra.Command{
 		Use: "apply PLAN.yaml", Short: "Execute a saved plan unchanged", Args: requirePlanArgument,
-		Long: "Execute a RebalancePlan that `evenkeel plan -o yaml` printed, even if the configuration sets dryRun:\n" +
-			"true.\n\nThe command creates the RebalancePlan in Evenkeel's namespace and approves its steps, like `kubectl\n" +
-			"create` followed by `evenkeel approve`. Evenkeel checks each move against the current cluster and\n" +
-			"drops moves that are no longer valid. All limits, time windows, disruption budgets, back-offs and\n" +
-			"pauses still apply. If no process holds the Lease, this command executes the steps itself.\n\nThe exit code is 0 if at least one pod was evicted and nothing stopped the plan, or if the plan has\n" +
-			"no moves. Otherwise, the exit code is 1.",
+		Long: "Execute a RebalancePlan that `evenkeel plan -o yaml` printed, even if the configuration sets\n" +
+			"dryRun: true.\n\n" +
+			"The command creates the RebalancePlan in Evenkeel's namespace and approves its steps, like\n" +
+			"`kubectl create` followed by `evenkeel approve`. Evenkeel checks each move against the current\n" +
+			"cluster, and drops moves that are no longer valid. All limits, time windows, disruption budgets,\n" +
+			"back-offs and pauses still apply. If no Evenkeel process holds the Lease, this command executes\n" +
+			"the steps itself.\n\n" +
+			"The exit code is 0 if at least one pod was evicted and nothing stopped the plan, or if the plan\n" +
+			"has no moves. Otherwise, the exit code is 1.",
 		Example: "  # Save a plan, review it, and execute it\n  evenkeel plan -o yaml > plan.yaml\n  evenkeel apply plan.yaml",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0]) },
 	}

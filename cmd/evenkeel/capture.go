@@ -21,9 +21,9 @@ func newCapture(g *globalFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "capture", Short: "Write a snapshot of the cluster", Args: commandline.NoArguments, Annotations: map[string]string{commandline.NamespaceOf: commandline.OfNothing},
 		Long: "Write a snapshot of the cluster, for `evenkeel plan -f FILE` and similar commands. A snapshot\n" +
-			"contains the objects that Evenkeel reads, without container settings such as environment variables,\n" +
-			"and Evenkeel's saved state. With --redact, the snapshot also omits image names, addresses, and all\n" +
-			"annotations that Evenkeel does not read.",
+			"contains Evenkeel's saved state and the objects that Evenkeel reads, but omits container settings\n" +
+			"such as environment variables. With --redact, the snapshot also omits image names, addresses, and\n" +
+			"all annotations that Evenkeel does not read.",
 		Example: "  # Write a snapshot for later planning\n  evenkeel capture -o snapshot.json\n\n  # Write a snapshot that you can share\n  evenkeel capture --redact -o snapshot.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g.logger(cmd)

@@ -10,9 +10,9 @@ import (
 func newCRDs() *cobra.Command {
 	return &cobra.Command{
 		Use: "crds", Short: "Print the CustomResourceDefinitions", Args: commandline.NoArguments,
-		Long: "Print the CustomResourceDefinitions of RebalancePlan, Rebalancer, RebalanceRun and RebalanceHistory\n" +
-			"that this version of Evenkeel needs. The chart installs these definitions unless its value\n" +
-			"crds.install is false. The command does not need a cluster.",
+		Long: "Print the CustomResourceDefinitions of RebalancePlan, Rebalancer, RebalanceRun and\n" +
+			"RebalanceHistory that this version of Evenkeel needs. The Helm chart installs these definitions,\n" +
+			"unless the chart value crds.install is false. The command does not need a cluster.",
 		Example: "  # Install or upgrade the CustomResourceDefinitions\n  evenkeel crds | kubectl apply --server-side -f -",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(evenkeel.CustomResourceDefinitions())

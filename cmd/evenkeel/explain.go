@@ -19,9 +19,9 @@ func newExplain(g *globalFlags) *cobra.Command {
 	f := &planningFlags{}
 	c := &cobra.Command{
 		Use: "explain", Short: "Explain why Evenkeel would or would not move pods now", Args: names.RejectSubject,
-		Long: "Explain why Evenkeel would or would not move a pod, a node's pods, or a workload's pods. The command\n" +
-			"makes the plan that a pass would make now, and evicts nothing. `evenkeel explain reason` explains\n" +
-			"the reason codes in reports.",
+		Long: "Explain why Evenkeel would or would not move a pod, a node's pods, or a workload's pods. The\n" +
+			"command makes the plan that Evenkeel would make now, but evicts nothing. `evenkeel explain reason`\n" +
+			"explains the reason codes in reports.",
 		Example: "  # Why would this pod stay or move?\n  evenkeel explain pod web-6c8f-x1 --namespace shop\n\n" +
 			"  # Which pods would leave a node, and what is wrong with the node?\n  evenkeel explain node n1\n\n" +
 			"  # Explain a workload in a saved snapshot, with every rule\n" +
@@ -37,11 +37,13 @@ func newExplain(g *globalFlags) *cobra.Command {
 			example: "  # Explain a pod in your context's namespace\n  evenkeel explain pod web-6c8f-x1\n\n" +
 				"  # Explain a pod in another namespace; both commands are equivalent\n  evenkeel explain pod web-6c8f-x1 -n shop\n  evenkeel explain pod shop/web-6c8f-x1"}),
 		f.newExplainSubcommand(g, explained{use: "node NAME", short: "Explain a node's goals, and which of its pods would move", find: names.FindNode,
-			long:    "Explain a node's goals, and which of the node's pods Evenkeel would move now.",
+			long: "Explain the goals that strategies set for a node, and which of the node's pods Evenkeel would move\n" +
+				"now.",
 			example: "  # What is wrong with a node, and which pods would leave it?\n  evenkeel explain node n1"}),
 		f.newExplainSubcommand(g, explained{use: "workload KIND/NAME", short: "Explain a workload's goals, and which of its pods would move", find: names.FindWorkload, slashes: 2,
-			long: "Explain a workload's goals, and which of the workload's pods Evenkeel would move now. NAME can\n" +
-				"include the workload's namespace, as KIND/NAMESPACE/NAME. KIND can be a short name, such as deploy,\nsts, rs or cj.",
+			long: "Explain the goals that strategies set for a workload, and which of the workload's pods Evenkeel\n" +
+				"would move now. NAME can include the workload's namespace, as KIND/NAMESPACE/NAME. KIND can be a\n" +
+				"short name, such as deploy, sts, rs or cj.",
 			example: "  # Explain a Deployment in the namespace shop; both commands are equivalent\n  evenkeel explain workload deploy/web -n shop\n" +
 				"  evenkeel explain workload deployment/shop/web"}),
 		newExplainReason(),

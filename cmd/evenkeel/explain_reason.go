@@ -18,8 +18,8 @@ import (
 func newExplainReason() *cobra.Command {
 	return &cobra.Command{
 		Use: "reason [CODE]", Short: "Explain a reason code, or list all codes",
-		Long: "Explain what a reason code in a report, metric or event means, and what would have to change.\n" +
-			"Without CODE, the command lists all codes. The command does not need a cluster.",
+		Long: "Explain what a reason code in a report, metric or event means, and what you could change. Without\n" +
+			"CODE, the command lists all reason codes. The command does not need a cluster.",
 		Example:     "  # What does the reason code ZoneSkewed mean?\n  evenkeel explain reason ZoneSkewed\n\n  # Which reason codes exist?\n  evenkeel explain reason",
 		Annotations: map[string]string{commandline.RejectsParentFlags: "true"},
 		Args: func(cmd *cobra.Command, args []string) (err error) {

@@ -20,9 +20,9 @@ func newImpact(g *globalFlags) *cobra.Command {
 	f := &impactFlags{}
 	c := &cobra.Command{
 		Use: "impact", Short: "Show how a zone failure affects each workload, and what helps", Args: commandline.NoArguments, Annotations: map[string]string{commandline.NamespaceOf: commandline.OfNothing},
-		Long: "Show how many of each workload's replicas a zone failure would take down, and how busy the remaining\n" +
-			"replicas would become. The command also says whether the moves of a pass, other evictions, more\n" +
-			"replicas or more nodes would help. The command makes several plans, and evicts nothing.",
+		Long: "Show how many of each workload's replicas a zone failure would take down, and how busy the\n" +
+			"remaining replicas would become. The command also says whether Evenkeel's moves, other evictions,\n" +
+			"more replicas or more nodes would help. The command only makes plans, and evicts nothing.",
 		Example: "  # How would a zone failure affect the workloads now?\n  evenkeel impact\n\n" +
 			"  # Answer the same question for a snapshot\n  evenkeel impact -f examples/three-zones.yaml\n\n" +
 			"  # Fail a pipeline if a workload would lose all or more than half of its replicas\n  evenkeel impact -f snapshot.yaml --fail-on-category 2",

@@ -90,9 +90,9 @@ func newRoot(g *globalFlags) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "evenkeel",
 		Short: "Keep a Kubernetes cluster balanced",
-		Long: "Keep a Kubernetes cluster balanced. Evenkeel predicts where the scheduler will place replacements,\n" +
-			"and evicts as few pods as possible. Without a configuration that permits evictions, Evenkeel evicts\n" +
-			"nothing.",
+		Long: "Keep a Kubernetes cluster balanced. Evenkeel predicts where the scheduler will place the\n" +
+			"replacements for evicted pods, and evicts as few pods as possible. Without a configuration that\n" +
+			"permits evictions, Evenkeel evicts nothing.",
 		SilenceErrors: true, SilenceUsage: true, Args: commandline.NoArguments, Version: programVersion(),
 		PersistentPreRunE: g.checkConnection,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

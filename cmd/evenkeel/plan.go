@@ -27,9 +27,10 @@ func newPlan(g *globalFlags) *cobra.Command {
 	f := &planFlags{}
 	c := &cobra.Command{
 		Use: "plan", Short: "Show which pods a pass would move now, and why", Args: commandline.NoArguments, Annotations: map[string]string{commandline.NamespaceOf: commandline.OfNothing},
-		Long: "Show which pods a pass would move now, and why. The command evicts nothing.\n\nThe command plans for the cluster, or with -f for a saved snapshot. With -o yaml or json, the\n" +
-			"command prints a RebalancePlan. If the strategies have different modes, the command prints a List\n" +
-			"with a RebalancePlan for each mode.",
+		Long: "Show which pods Evenkeel would move now, and why. The command evicts nothing.\n\n" +
+			"By default, the command plans for the current cluster; with -f, the command plans for a saved\n" +
+			"snapshot. With -o yaml or json, the command prints a RebalancePlan. If the strategies have\n" +
+			"different modes, the command prints a List that contains a RebalancePlan for each mode.",
 		Example: "  # What would the release do now?\n  evenkeel plan\n\n  # Save a plan, review it, and execute it\n  evenkeel plan -o yaml > plan.yaml\n  evenkeel apply plan.yaml   # or kubectl create -f plan.yaml\n\n" +
 			"  # Which violations of a descheduler policy would remain after this plan?\n  evenkeel plan --compare-policy policy.yaml\n\n" +
 			"  # Which pods would find no node without n1, and what would a pass do then?\n  evenkeel plan --without-node n1\n\n" +

@@ -90,12 +90,12 @@ func referencePage(c *cobra.Command) string {
 		}
 	}
 	if c == c.Root() {
-		return b.String() + "\n## Options of all commands\n" + optionTable(c.PersistentFlags())
+		return b.String() + "\n## Global options\n" + optionTable(c.PersistentFlags())
 	}
 	if own.HasFlags() {
 		b.WriteString("\n## Options\n" + optionTable(own))
 	}
-	return b.String() + "\nThis command also accepts the [options of all commands](evenkeel.md#options-of-all-commands).\n"
+	return b.String() + "\nThis command also accepts the [global options](evenkeel.md#global-options).\n"
 }
 
 // optionDefault is a default that the description of a flag contains.

@@ -35,11 +35,12 @@ func newUI(g *globalFlags) *cobra.Command {
 	f := &uiFlags{}
 	c := &cobra.Command{
 		Use: "ui", Short: "Show live pages about the release and the cluster in a browser", Args: commandline.NoArguments,
-		Long: "Show live pages in a browser: the waiting plans, the current pass, the history and the cluster. If\n" +
-			"your account has the permissions, you can also approve and discard plans, pause and resume\n" +
-			"evictions, and request passes there.\n\nThe command serves the pages on 127.0.0.1 until you press Ctrl-C. The pages use the command's\n" +
-			"kubeconfig, so the API server decides what they can show and do. The printed address works only\n" +
-			"once, for one browser.",
+		Long: "Show live web pages about the plans that need approval, the current pass, the history and the\n" +
+			"cluster. If your account has the permissions, you can also approve and discard plans, pause and\n" +
+			"resume evictions, and request passes on these pages.\n\n" +
+			"The command serves the pages on 127.0.0.1 until you press Ctrl-C. The pages use your kubeconfig,\n" +
+			"so your account's permissions determine what you can see and do. The printed address works only\n" +
+			"once, in one browser.",
 		Example: "  # Start the server, and then open the printed address\n  evenkeel ui\n\n  # Use the port of an existing tunnel\n  evenkeel ui --port 8443",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.serve(cmd, g) },
 	}

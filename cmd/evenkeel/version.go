@@ -34,8 +34,8 @@ func newVersion(g *globalFlags) *cobra.Command {
 	var clientOnly bool
 	c := &cobra.Command{
 		Use: "version", Short: "Print this program's version and the release's version", Args: commandline.NoArguments,
-		Long: "Print this program's version and the release's version. The release's version is the version of the\n" +
-			"current leader, or of the last leader if no process leads now. If the command cannot find the\n" +
+		Long: "Print this program's version and the release's version. The release's version is the version of\n" +
+			"the current leader, or of the last leader if there is no leader now. If the command cannot find a\n" +
 			"release, the command says why and still exits with 0.",
 		Example: "  # Print this program's version and the release's version\n  evenkeel version\n\n  # Print only this program's version, without a cluster\n  evenkeel version --client\n\n" +
 			"  # Print both versions for a script\n  evenkeel version -o json",

@@ -48,7 +48,7 @@ func (p Program) Arguments(args []string) []string {
 func (p Program) Configure(root *cobra.Command) {
 	root.AddCommand(&cobra.Command{
 		Use: "options", Short: "List the options that all commands accept",
-		Long:    "List the options that every command accepts: for the connection to the cluster, and for logs.",
+		Long:    "List the global options, which every command accepts. The global options configure the\nconnection to the cluster, and logs.",
 		Example: "  # List the options that all commands accept\n  evenkeel options",
 		Args:    root.Args,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -19,7 +19,7 @@ import (
 
 // New returns the command config. kubeconfig is the value of the flag --kubeconfig.
 func New(kubeconfig *string) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Check, print or convert a configuration", Long: "Check, print or convert a configuration file. The subcommands of config do not need a cluster.", Args: commandline.NoArguments,
+	c := &cobra.Command{Use: "config", Short: "Check, print or convert a configuration", Long: "Check, print or convert a configuration file. These subcommands do not need a cluster.", Args: commandline.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	c.AddCommand(&cobra.Command{
 		Use: "check FILE", Short: "Report every mistake in a configuration", Args: commandline.OneFile,
@@ -53,9 +53,9 @@ func newPrint() *cobra.Command {
 	var path string
 	c := &cobra.Command{
 		Use: "print", Short: "Print the whole effective configuration", Args: commandline.NoArguments,
-		Long: "Print the effective configuration: a config.yaml with the value of every key, in which the\n" +
-			"strategies from presets are merged with those from the file. The printed configuration produces the\n" +
-			"same plans as the file.",
+		Long: "Print the effective configuration: a config.yaml that has a value for every key, and contains the\n" +
+			"strategies from both the presets and the file. The printed configuration produces the same plans\n" +
+			"as the file.",
 		Example: "  # Print the effective configuration of a file\n  evenkeel config print --config config.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			conf, err := config.Load("config.yaml", evenkeel.DefaultConfig)
@@ -82,7 +82,7 @@ func newSchema() *cobra.Command {
 		Use: "schema", Short: "Print the JSON Schema of config.yaml, for editors", Args: commandline.NoArguments,
 		Long: "Print the JSON Schema (draft 7) of config.yaml, with each key's type, default, allowed values and\n" +
 			"description. An editor with a YAML language server can then complete and check your file if the\n" +
-			"file's first line names the schema:\n\n    # yaml-language-server: $schema=evenkeel.schema.json\n\n`evenkeel config check` also finds mistakes that a schema cannot describe.",
+			"first line of the file names the schema:\n\n    # yaml-language-server: $schema=evenkeel.schema.json\n\n`evenkeel config check` also finds mistakes that a schema cannot describe.",
 		Example: "  # Save the schema next to config.yaml\n  evenkeel config schema > evenkeel.schema.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(schema.Config)

@@ -31,7 +31,7 @@ func newConvert() *cobra.Command {
 	c := &cobra.Command{
 		Use: "convert FILE", Short: "Convert another program's configuration, or an old config.yaml", Args: commandline.OneFile,
 		Long: "Print a config.yaml that is equivalent to another program's configuration. Comments in the output\n" +
-			"describe each difference. FILE, or standard input if FILE is -, contains one of:\n\n- a DeschedulerPolicy (v1alpha2 or v1alpha1), or a ConfigMap that contains one\n" +
+			"describe each difference. FILE, or standard input if FILE is -, contains one of these:\n\n- a DeschedulerPolicy (v1alpha2 or v1alpha1), or a ConfigMap that contains one\n" +
 			"- all values of the descheduler's chart, as printed by `helm get values RELEASE --all -o yaml`\n" +
 			"- dynamicScheduler's rule.yaml\n" +
 			"- a config.yaml or values of Evenkeel's chart in an earlier format: a list of strategies becomes a\n" +

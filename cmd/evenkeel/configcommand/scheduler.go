@@ -22,9 +22,10 @@ func newScheduler(kubeconfig *string) *cobra.Command {
 	f := &schedulerFlags{}
 	c := &cobra.Command{
 		Use: "scheduler", Short: "Print a kube-scheduler configuration that spreads pods evenly", Args: commandline.NoArguments,
-		Long: "Print a KubeSchedulerConfiguration (v1) for kube-scheduler's flag --config. The configuration gives\n" +
-			"the plugin PodTopologySpread a higher weight, and spreads pods without spread constraints over zones\n" +
-			"and nodes. The flag --kubeconfig sets clientConnection.kubeconfig in the printed configuration.",
+		Long: "Print a KubeSchedulerConfiguration (v1) for the flag --config of kube-scheduler. The configuration\n" +
+			"gives the plugin PodTopologySpread a higher weight, and spreads pods without spread constraints\n" +
+			"over zones and nodes. This command's flag --kubeconfig sets clientConnection.kubeconfig in the\n" +
+			"printed configuration.",
 		Example: "  # Print the configuration for a kubeadm control plane\n  evenkeel config scheduler --kubeconfig /etc/kubernetes/scheduler.conf > scheduler.yaml\n" +
 			"\n  # Prefer nodes without dynamicScheduler's label\n  evenkeel config scheduler --pressure-label status=presure\n" +
 			"\n  # Convert a legacy scheduler Policy\n  evenkeel config scheduler --from-policy policy.json",

@@ -25,12 +25,14 @@ func newApprove(a *Access) *cobra.Command {
 	f := &decideFlags{}
 	c := &cobra.Command{
 		Use: "approve [PLAN]", Short: "Approve steps of a waiting plan", Args: atMostOnePlan,
-		Long: "Approve steps of a plan that waits for approval. A plan waits if its strategies have mode: approve,\n" +
-			"or if a person created the plan. PLAN is the plan's name or ID, or a unique prefix of either.\n" +
-			"Without PLAN, the command lists the waiting plans. The command writes the approval into the\n" +
-			"RebalancePlan; you can do the same with kubectl.\n\nThe process that holds the Lease executes the approved steps. If Evenkeel runs as CronJobs, the next\n" +
-			"Job executes the steps. Evenkeel checks each step again and drops steps that are no longer valid.\n" +
-			"All limits, time windows, disruption budgets, back-offs and pauses still apply.",
+		Long: "Approve steps of a plan that needs approval. A plan needs approval if a person created the plan,\n" +
+			"or if its strategies have mode: approve. PLAN is the plan's name or ID, or a unique prefix of\n" +
+			"either. Without PLAN, the command lists the plans that need approval. The command writes the\n" +
+			"approval into the RebalancePlan; you can do the same with kubectl.\n\n" +
+			"The Evenkeel process that holds the Lease executes the approved steps. If Evenkeel runs as\n" +
+			"CronJobs, the next Job executes the steps. Before it executes a step, Evenkeel checks whether the\n" +
+			"step is still valid, and drops the step if it is not. All limits, time windows, disruption\n" +
+			"budgets, back-offs and pauses also apply to approved steps.",
 		Example: "  # Which plans are waiting?\n  evenkeel approve\n\n  # Approve the steps of one strategy\n  evenkeel approve 3f2a --strategy zones\n\n  # Approve some steps, and wait until they are executed\n  evenkeel approve 3f2a --steps 1,4-7 --wait 10m",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.approve(cmd, a, args) },
 	}

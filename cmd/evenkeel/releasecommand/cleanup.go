@@ -32,9 +32,10 @@ func newCleanup(a *Access) *cobra.Command {
 	f := &cleanupFlags{}
 	c := &cobra.Command{
 		Use: "cleanup", Short: "Remove an uninstalled release's hints, state and Leases", Args: commandline.NoArguments,
-		Long: "Remove an uninstalled release's hints from the nodes, and its ConfigMaps and Leases from its\n" +
-			"namespace. The chart runs this command after `helm uninstall`. The command removes nothing if the\n" +
-			"namespace still has an Evenkeel Deployment or CronJob, or if a process holds the Lease.",
+		Long: "Remove what an uninstalled release left behind: its hints on nodes, and the ConfigMaps and Leases\n" +
+			"in its namespace. The Helm chart runs this command after `helm uninstall`. The command removes\n" +
+			"nothing if the namespace still has an Evenkeel Deployment or CronJob, or if an Evenkeel process\n" +
+			"still holds the Lease.",
 		Example: "  # Clean up after you uninstalled the release in the namespace evenkeel\n  evenkeel cleanup --lease-namespace evenkeel",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, a) },
 	}

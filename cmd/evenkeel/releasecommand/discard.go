@@ -17,11 +17,13 @@ func newDiscard(a *Access) *cobra.Command {
 	f := &decideFlags{output: string(report.Table)}
 	c := &cobra.Command{
 		Use: "discard [PLAN]", Short: "Discard steps of a waiting plan", Args: atMostOnePlan,
-		Long: "Discard steps of a plan that waits for approval. The steps' strategies do not propose to evict the\n" +
-			"same pods again until approvals.validFor has passed. Without PLAN, the command lists the waiting\n" +
-			"plans and the discarded moves. The command writes the decision into the RebalancePlan; you can do\n" +
-			"the same with kubectl.\n\nWith --undo, discarded steps wait for approval again, and so do approved steps that --steps names.\n" +
-			"If the plan has already ended, its strategies may propose the moves again at once.",
+		Long: "Discard steps of a plan that needs approval. The steps' strategies do not propose to evict the\n" +
+			"same pods again until the time that approvals.validFor sets has passed. Without PLAN, the command\n" +
+			"lists the plans that need approval, and the discarded moves. The command writes the decision into\n" +
+			"the RebalancePlan; you can do the same with kubectl.\n\n" +
+			"The option --undo reverses a decision: discarded steps need approval again, and so do approved\n" +
+			"steps that --steps names. If the plan has already ended, --undo lets the plan's strategies propose\n" +
+			"the discarded moves again at once.",
 		Example: "  # Discard a plan\n  evenkeel discard 3f2a\n\n  # Discard one step\n  evenkeel discard 3f2a --steps 2\n\n  # Let the strategies propose the moves again\n  evenkeel discard --undo 3f2a",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.discard(cmd, a, args) },
 	}

@@ -33,11 +33,12 @@ import (
 func newHints(a *Access) *cobra.Command {
 	c := &cobra.Command{
 		Use: "hints", Short: "List or remove the hints that Evenkeel sets on nodes", Args: commandline.NoArguments,
-		Long: "List or remove the hints that Evenkeel sets on nodes.\n\nDuring a wave, a node can have a steering hint that keeps replacements away (evictor.steer). The\n" +
-			"pass that set a steering hint removes the hint after the wave. A node under pressure has a pressure\n" +
-			"hint as long as the pressure lasts (hints.enabled), and the leader removes the hint. Use these\n" +
-			"commands when you uninstall Evenkeel, or if a process was killed before the process removed its\n" +
-			"hints.",
+		Long: "List or remove the hints that Evenkeel sets on nodes. A hint is a label or taint that makes the\n" +
+			"scheduler prefer other nodes.\n\n" +
+			"With evictor.steer, Evenkeel sets steering hints while it evicts pods, and removes these hints as\n" +
+			"soon as the replacements are placed. With hints.enabled, Evenkeel keeps a pressure hint on a node\n" +
+			"while the node's usage is too high. Use these commands when you uninstall Evenkeel, or if an\n" +
+			"Evenkeel process was killed before it removed its hints.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var file, namespace string
@@ -68,8 +69,8 @@ func newHints(a *Access) *cobra.Command {
 		c.AddCommand(one)
 	}
 	sub("list", "List the hints on nodes", "List the hints on nodes, and similar labels and taints that Evenkeel did not set.", commandline.NoArguments, listHints)
-	sub("gc", "Remove expired hints", "Remove expired hints from nodes. A running controller may set hints again.", commandline.NoArguments, removeExpiredHints)
-	sub("clear [NODE...]", "Remove all hints now", "Remove all hints now from the named nodes, or from all nodes. A running controller may set hints\nagain.",
+	sub("gc", "Remove expired hints", "Remove expired hints from nodes. If Evenkeel is running, it may set new hints.", commandline.NoArguments, removeExpiredHints)
+	sub("clear [NODE...]", "Remove all hints now", "Remove all hints now from the named nodes, or from all nodes. If Evenkeel is running, it may set\nnew hints.",
 		cobra.ArbitraryArgs, removeAllHints)
 	return c
 }

@@ -42,10 +42,11 @@ func newHistory(a *Access) *cobra.Command {
 	f := &historyFlags{}
 	c := &cobra.Command{
 		Use: "history", Short: "Show past passes, and the moves of a pod, workload or node", Args: names.RejectSubject,
-		Long: "Show past passes that had moves, newest first, and what each strategy achieved.\n\nThe subcommands show the moves of a pod, of a workload, or from and to a node. For each move, the\n" +
-			"subcommands show when and for which strategy the pod was evicted, where Evenkeel predicted the\n" +
-			"replacement to land, and where the replacement landed. The command reads stored RebalancePlans, says\n" +
-			"what they do not contain, and changes nothing.",
+		Long: "Show past passes that had moves, newest first, and what each strategy achieved.\n\n" +
+			"The subcommands show the moves of a pod, a workload or a node, or a stored plan. For each move,\n" +
+			"the subcommands show the time and the strategy of the eviction, the predicted node of the\n" +
+			"replacement, and the node on which the replacement landed. The command only reads stored\n" +
+			"RebalancePlans, and says which information the plans lack.",
 		Example: "  # Show the passes of the last 24 hours\n  evenkeel history\n\n  # Which pods were evicted in the last 12 hours?\n  evenkeel history pod --since 12h\n\n  # Which strategy moved this pod, and where is its replacement now?\n  evenkeel history pod web-6c8f-x1 --namespace shop\n\n" +
 			"  # Show all moves from and to a node in the last week\n  evenkeel history node n1 --since 7d",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.history(cmd, a, "", nil) },
@@ -68,9 +69,10 @@ func newHistory(a *Access) *cobra.Command {
 
 func (f *historyFlags) newPlan(a *Access) *cobra.Command {
 	return &cobra.Command{Use: "plan NAME", Short: "Show a stored plan, and what happened to its moves",
-		Long: "Show a waiting, running or ended plan, and the outcome of each move. To keep the object small, a\n" +
-			"stored plan contains only the most extreme nodes and workloads; the report says what is missing.\n" +
-			"`evenkeel history` and `kubectl get rebalanceplans` list the plans' names.",
+		Long: "Show a plan that needs approval, is running or has ended, and the outcome of each of the plan's\n" +
+			"moves. To keep the object small, a stored plan contains only the most extreme nodes and workloads;\n" +
+			"the report says what is missing. `evenkeel history` and `kubectl get rebalanceplans` list the\n" +
+			"plans' names.",
 		Example: "  # What did this pass do?\n  evenkeel history plan 20260102-030405-1a2b3c4d\n\n  # Write the plan as a web page\n  evenkeel history plan 20260102-030405-1a2b3c4d -o html > plan.html",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -119,11 +121,11 @@ func (f *historyFlags) newSubject(a *Access, of historySubject) *cobra.Command {
 	kind, name, _ := strings.Cut(of.use, " ")
 	optional, without := strings.HasPrefix(name, "["), ""
 	if optional {
-		without = "\n\nWithout NAME, the command lists the moves of all pods in the last " + defaultSince + ", or in the time span that\n--since sets. The option --namespace then selects the pods of one namespace."
+		without = "\n\nWithout NAME, the command lists the moves of all pods in the last " + defaultSince + ". The option --since sets a\ndifferent period, and --namespace limits the list to one namespace."
 	}
 	c := &cobra.Command{Use: of.use, Short: of.short, Example: of.example, Annotations: map[string]string{},
-		Long: of.short + ".\n\nFor each move, the command shows when and for which strategy the pod was evicted, where Evenkeel\n" +
-			"predicted the replacement to land, and where the replacement landed. Without --since, the command\nreads all stored plans." + without,
+		Long: of.short + ".\n\nFor each move, the command shows the time and the strategy of the eviction, the predicted node of\n" +
+			"the replacement, and the node on which the replacement landed. Without --since, the command reads\nall stored plans." + without,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 && (len(args) > 0 || !optional) {
 				return fmt.Errorf("want one name: history %s", of.use)

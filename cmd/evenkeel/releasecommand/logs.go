@@ -35,9 +35,9 @@ func newLogs(a *Access) *cobra.Command {
 	f := &logsFlags{}
 	c := &cobra.Command{
 		Use: "logs", Short: "Print the leader pod's log", Args: commandline.NoArguments,
-		Long: "Print the leader's log. The leader is the pod that holds the Lease and runs the passes. If there is\n" +
-			"no leader, the command prints the logs of the newest Job's pods, or else of the newest pod. The\n" +
-			"command writes the pod's name to standard error.",
+		Long: "Print the leader's log. The leader is the pod that holds the Lease and runs the passes. If there\n" +
+			"is no leader, the command prints the logs of the newest Job's pods, or the log of the newest pod\n" +
+			"if there is no Job. The command writes the pod's name to standard error.",
 		Example: "  # Follow the leader's log\n  evenkeel logs --follow\n\n  # List all moves of the last hour\n  evenkeel logs --since 1h | grep msg=move",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, a) },
 	}

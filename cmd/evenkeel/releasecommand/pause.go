@@ -29,8 +29,8 @@ func newPause(a *Access) *cobra.Command {
 	f := &pauseFlags{}
 	c := &cobra.Command{
 		Use: "pause", Short: "Stop evictions for a time, or until you resume them", Args: commandline.NoArguments,
-		Long: "Stop evictions until somebody runs `evenkeel resume`, or for the time that --for sets. Evenkeel\nkeeps watching evictions in progress, but starts no new evictions. Passes still plan and report.\n\n" +
-			"The command sets spec.pause in the Rebalancer " + objects.ReleaseName + " in the release's namespace. Evenkeel reads\nspec.pause before every eviction.",
+		Long: "Stop evictions until somebody runs `evenkeel resume`, or for the time that --for sets. Evenkeel\nkeeps watching evictions in progress, but starts no new evictions. Evenkeel still makes and reports\nplans.\n\n" +
+			"The command sets spec.pause in the Rebalancer named " + objects.ReleaseName + " in the release's namespace. Evenkeel\nreads spec.pause before every eviction.",
 		Example: "  # Pause evictions until somebody runs `evenkeel resume`\n  evenkeel pause --reason \"release 42\"\n\n  # Pause evictions for two hours\n  evenkeel pause --for 2h",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.pause(cmd, a) },
 	}

@@ -34,9 +34,10 @@ func newStatus(a *Access) *cobra.Command {
 	f := &showFlags{}
 	c := &cobra.Command{
 		Use: "status", Short: "Show what the release does, whether anything is wrong, and what to do", Args: commandline.NoArguments,
-		Long: "Show what the release does now, whether anything is wrong, and what to do about each problem.\n\nThe command reads the Rebalancer, the Leases, and the waiting and running plans. The command changes\n" +
-			"nothing. If a permission is missing, the command names the permission and shows everything else.\n" +
-			"With -o json or yaml, the command prints the Rebalancer.",
+		Long: "Show what Evenkeel is doing now, whether anything is wrong, and what to do about each problem.\n\n" +
+			"The command reads the Rebalancer, the Leases, and the plans that need approval or are running. The\n" +
+			"command changes nothing. If a permission is missing, the command names the permission and shows\n" +
+			"everything else. With -o json or yaml, the command prints the Rebalancer object.",
 		Example: "  # What does Evenkeel do now?\n  evenkeel status\n\n  # Print the Rebalancer as YAML\n  evenkeel status -o yaml",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.status(cmd, a) },
 	}

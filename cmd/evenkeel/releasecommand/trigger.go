@@ -41,9 +41,10 @@ func newTrigger(a *Access) *cobra.Command {
 	c := &cobra.Command{
 		Use: "trigger STRATEGY...", Short: "Ask the leader to run strategies now", Args: requireStrategies,
 		Long: "Ask the leader to run a pass of the named strategies now, as if they were due. All limits, time\n" +
-			"windows, disruption budgets, back-offs and pauses still apply. The leader accepts requests between\n" +
-			"passes, and at most one request per minute.\n\nThe command creates a RebalanceRun in the release's namespace, and waits for its status. If there is\n" +
-			"no leader, the request waits for the next one, such as the CronJob's next Job.",
+			"windows, disruption budgets, back-offs and pauses still apply. The leader accepts requests only\n" +
+			"between passes, and at most one request per minute.\n\n" +
+			"The command creates a RebalanceRun in the release's namespace, and waits until the pass has ended.\n" +
+			"If there is no leader, the next leader, such as the CronJob's next Job, accepts the request.",
 		Example: "  # Run the strategy zones now\n  evenkeel trigger zones\n\n  # List all requests\n  kubectl get rebalanceruns --namespace evenkeel",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, a, args) },
 	}
