@@ -95,7 +95,7 @@ var meanings = map[Code]string{
 	LimitPerZone:         "the plan has reached limits.perZone for the zone",
 	LimitPerHour:         "the evictions of the last hour have reached limits.perHour",
 	LimitMaxNodes:        "the plan already empties as many nodes as maxNodes allows",
-	BackedOff:            "the workload is left alone for a time after an earlier eviction",
+	BackedOff:            "Evenkeel leaves the workload alone for a time after an eviction",
 	BlockedByAdmission:   "an admission webhook or policy rejected the eviction",
 	EvictionInBackground: "too many evictions are in progress",
 }
