@@ -17,8 +17,8 @@ type exception struct {
 	page, begins string
 	// skip says why the block is not run. Otherwise the test runs it again until its output has the text until, or runs
 	// its first line in the background, waits for the output ready, runs the other lines, and ends the first. Or the
-	// block must fail with the error fails.
-	skip, until, ready, fails string
+	// block must fail with the error fails. The test runs the commands before and after with the block.
+	skip, until, ready, fails, before, after string
 }
 
 var exceptions = []exception{
@@ -28,6 +28,7 @@ var exceptions = []exception{
 	{page: "docs/tasks.md", begins: `evenkeel logs | grep "configuration changed"`, until: "configuration changed"},
 	{page: "docs/tasks.md", begins: "evenkeel trigger zones", until: "To approve: evenkeel approve"},
 	{page: "docs/tasks.md", begins: "evenkeel ui", ready: "http://"},
+	{page: "docs/upgrade.md", begins: "evenkeel config convert old.yaml", before: remove + installFormer, after: upgradeFormer + setUp},
 	{page: "docs/reference/impact.md", begins: "evenkeel impact --fail-on-category", fails: "exit status 2"},
 	{page: "docs/reference/schedules.md", begins: "evenkeel trigger zones", until: "runs strategy zones now"},
 	{page: "docs/runbooks/EvenkeelPassesStopped.md", begins: "evenkeel status", until: "pass ended"},
@@ -56,6 +57,24 @@ helm upgrade --install evenkeel charts/evenkeel --namespace evenkeel --create-na
 // remove uninstalls the release, for pages that install it.
 const remove = `helm uninstall evenkeel --namespace evenkeel --ignore-not-found --wait
 kubectl delete namespace evenkeel --ignore-not-found
+`
+
+// installFormer installs a release of the former chart, and upgradeFormer upgrades it with the values that the page
+// has converted.
+const (
+	installFormer = `helm install evenkeel former.tgz --namespace evenkeel --create-namespace --values former.yaml --wait
+`
+	upgradeFormer = `helm upgrade evenkeel charts/evenkeel --namespace evenkeel --reset-values --values values.yaml --wait
+`
+)
+
+// formerValues are the values of the former release. The lab does not execute the image, but reports its pods as Ready.
+const formerValues = `image: {repository: registry.example.org/team/former}
+config:
+  dryRun: false
+  namespaces: {include: [shop]}
+  strategies:
+  - {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
 `
 
 // setUpValues are the values of the release.
@@ -111,7 +130,8 @@ func TestPages(t *testing.T) {
 	}
 	t.Logf("%d blocks ran", blocks)
 	for i, e := range exceptions {
-		t.Logf("exception: %s: %s: not run: %q, again until: %q, ended after: %q, fails: %q", e.page, e.begins, e.skip, e.until, e.ready, e.fails)
+		t.Logf("exception: %s: %s: not run: %q, again until: %q, ended after: %q, fails: %q, before: %q, after: %q",
+			e.page, e.begins, e.skip, e.until, e.ready, e.fails, e.before, e.after)
 		if !used[i] {
 			t.Errorf("%s has no block that begins with %q", e.page, e.begins)
 		}
@@ -132,7 +152,7 @@ var placeholders = map[string]string{
 	"NODE":     "kubectl get nodes --output jsonpath='{.items[0].metadata.name}'",
 	"PLAN":     "evenkeel approve 2>&1 | sed -n 's/^.*To approve: evenkeel approve \\([^ ]*\\).*/\\1/p'",
 	"POD":      "kubectl get pods --namespace shop --output jsonpath='{.items[0].metadata.name}'",
-	"REVISION": "echo 1",
+	"REVISION": "helm history evenkeel --namespace evenkeel | tail -n 2 | head -n 1 | cut -f 1", // the one before the last
 	"USER":     "kubectl auth whoami --output jsonpath='{.status.userInfo.username}'",
 }
 
@@ -157,6 +177,9 @@ func (s *shell) block(t *testing.T, text string, e exception) int {
 			text = re.ReplaceAllString(text, "${1}"+strings.TrimSpace(value))
 		}
 	}
+	if e.before != "" {
+		s.run(t, e.before)
+	}
 	switch first, rest, _ := strings.Cut(text, "\n"); {
 	case e.until != "":
 		s.retry(t, text, e.until)
@@ -169,6 +192,9 @@ func (s *shell) block(t *testing.T, text string, e exception) int {
 			t.Errorf("%v, want %q", err, e.fails) // the other blocks run all the same
 		}
 	}
+	if e.after != "" {
+		s.run(t, e.after)
+	}
 	return 1
 }
 
@@ -178,10 +204,11 @@ func (s *shell) files(t *testing.T) {
 	root := must.Get(filepath.Abs("../.."))(t)
 	must.Succeed(t, os.MkdirAll(filepath.Join(s.dir, "bin/manifests"), 0o755))
 	must.Succeed(t, os.Symlink(filepath.Join(root, "examples"), filepath.Join(s.dir, "examples")))
+	must.Succeed(t, os.Symlink(filepath.Join(root, "lab/charttest/testdata/evenkeel-0.1.0.tgz"), filepath.Join(s.dir, "former.tgz")))
 	must.Succeed(t, os.Symlink(absolute(t, testbed.Evenkeel), filepath.Join(s.dir, "bin/evenkeel")))
 	install := string(must.Get(os.ReadFile("../../deploy/install.yaml"))(t))
 	for name, text := range map[string]string{
-		"set-up.yaml": setUpValues, "values.yaml": setUpValues, "old.yaml": oldList,
+		"set-up.yaml": setUpValues, "values.yaml": setUpValues, "old.yaml": oldList, "former.yaml": formerValues,
 		"bin/manifests/install.yaml": regexp.MustCompile(`registry\.example\.invalid/evenkeel[^"]*`).ReplaceAllString(install, "lab/evenkeel"),
 	} {
 		must.Succeed(t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600))
