@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,8 +42,10 @@ func formatOf(path string, n node) string {
 }
 
 // forHelm removes from the schema of config.yaml the patterns in formatWords, and adds what to write instead of a list
-// of strategies and of removed keys. It returns the patterns with their keys, for the templates of the chart.
-func forHelm(root node) (formats node) {
+// of strategies and of each key in config.Remedies. It returns the patterns with their keys, for the templates of the
+// chart.
+func forHelm(t *testing.T, root node) (formats node) {
+	t.Helper()
 	patterns, keys := node{}, node{}
 	walk(root, "", func(n node, path string) {
 		name := formatOf(path, n)
@@ -76,10 +79,17 @@ func forHelm(root node) (formats node) {
 				parent = sub(child, "items")
 			}
 		}
+		if types, _ := parent["type"].([]any); !slices.Contains(types, any("object")) {
+			t.Errorf("the schema has no object for the remedy of %s", path)
+			continue
+		}
+		if parent["properties"] == nil { // the schema does not list its keys
+			parent["properties"] = node{}
+		}
 		properties, key := sub(parent, "properties"), keys[len(keys)-1]
 		if known := sub(properties, key); known != nil {
 			refuse(known, "object", strings.TrimSuffix(strings.TrimPrefix(remedy, " (want "), ")"))
-		} else if properties != nil {
+		} else {
 			properties[key] = node{"const": "unset" + remedy}
 		}
 	}
@@ -97,7 +107,7 @@ func refuse(key node, typ, want string) {
 // -update writes them.
 func TestChartFormats(t *testing.T) {
 	embedded := must.Get(os.ReadFile("config.json"))(t)
-	formats := forHelm(decode(t, embedded))
+	formats := forHelm(t, decode(t, embedded))
 	if n := len(sub(formats, "formats")); n != len(formatWords) {
 		t.Errorf("%d formats, want %d", n, len(formatWords))
 	}

@@ -62,7 +62,7 @@ func TestChartContainsSchema(t *testing.T) {
 	for _, key := range []string{"$schema", "$id", "title"} { // the chart has its own, of another draft
 		delete(config, key)
 	}
-	forHelm(config)
+	forHelm(t, config)
 	config["description"] = "Evenkeel's configuration (config.yaml). `go test ./config/schema -update` writes this part; " +
 		"Evenkeel also checks what a schema cannot express."
 	sub(values, "properties")["config"] = config
