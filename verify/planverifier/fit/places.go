@@ -117,21 +117,25 @@ func setsOf(n, size int) iter.Seq[[]int] {
 	}
 }
 
-// takesRoom reports whether the chosen replacements all fit on the node, after the evicted pods have
+// takesRoom reports whether the chosen replacements all fit on the node in some order, after the evicted pods have
 // gone, and leave no room there for the pod before.
 func takesRoom(r *Cluster, pod *corev1.Pod, node string, settled []*corev1.Pod, others []Replaced,
 	chosen func(int) bool) bool {
-	var there []*corev1.Pod
-	crowd := slices.Clone(others)
+	crowd, there := slices.Clone(others), slices.Clip(settled)
+	var left []int
 	for i := range others {
-		if !chosen(i) {
-			continue
+		if chosen(i) {
+			left = append(left, i)
 		}
-		if !r.fitsOn(others[i].Next, node, append(slices.Clip(settled), there...), nil) {
+	}
+	for len(left) > 0 {
+		i := slices.IndexFunc(left, func(i int) bool { return r.fitsOn(others[i].Next, node, there, nil) })
+		if i < 0 {
 			return false
 		}
-		crowd[i].Next = PlacedOn(others[i].Next, node)
-		there = append(there, crowd[i].Next)
+		crowd[left[i]].Next = PlacedOn(others[left[i]].Next, node)
+		there = append(there, crowd[left[i]].Next)
+		left = slices.Delete(left, i, i+1)
 	}
 	return !r.fitsOn(pod, node, settled, crowd)
 }
