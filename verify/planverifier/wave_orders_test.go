@@ -173,7 +173,7 @@ func TestRoomBesideOthers(t *testing.T) {
 		{"11 that fit beside it", pods("a", 11, cpu("545m")), ""},
 		{"11 that do not", pods("a", 11, cpu("546m")), "1 nodes have room, and the wave places 11 other replacements"},
 		{"20 large ones", pods("a", 20, cpu("6100m")), "1 nodes have room, and the wave places 20 other replacements"},
-		{"20 of which 7 are needed", pods("a", 20, cpu("900m")), "1 nodes have room, and the wave places 20 other replacements"},
+		{"20 of which 4 are needed", pods("a", 20, cpu("2")), "1 nodes have room, and the wave places 20 other replacements"},
 		{"one that follows another", pods("a", 1, besideB) + pods("b", 1, cpu("3")), "the other replacements of the wave can leave it no node"},
 		{"one that follows another and fits", pods("a", 1, besideB) + pods("b", 1, cpu("2")), ""},
 	} {
