@@ -95,8 +95,8 @@ func (c *Controller) planProblem(p plan.Plan, clusterUID string) string {
 // configProblem returns the reason why the plan does not belong to the current configuration, or "".
 func (c *Controller) configProblem(p plan.Plan) string {
 	if p.ConfigHash != c.ConfigHash {
-		return fmt.Sprintf("the plan was made with another configuration (hash %s) than the process has that would execute it (hash %s); "+
-			"make a new plan with the configuration of this process (`evenkeel plan` without --config reads that of the release)", p.ConfigHash, c.ConfigHash)
+		return fmt.Sprintf("the plan was made with another configuration (hash %s); the process that executes it has hash %s; "+
+			"pass `apply` the same --config as `plan`, or make a new plan with the configuration of the executing process", p.ConfigHash, c.ConfigHash)
 	}
 	if name := unknownStrategy(c.Strategies, p); name != "" {
 		return fmt.Sprintf("strategy %q is not in the configuration; make a new plan", name[:min(len(name), maxShownName)])

@@ -23,7 +23,7 @@ func TestPlannerStateRoundTrip(t *testing.T) {
 		Announced:    []string{"breakerTripped/2026-01-01T00:00:00Z", "usageSilent/"},
 		UnreadyNodes: []plan.UnreadyNode{{Name: "n1", Seen: at, Nodes: 40}},
 		Schedulers:   map[string]plan.SchedulerBindings{"fancy": {Seen: 70, Predicted: 60, Hits: 58}},
-		StrategyRuns: map[string]plan.StrategyRun{"zones": {ByEvent: at}},
+		StrategyRuns: map[string]plan.StrategyRun{"zones": {Started: at, ByEvent: at}},
 		Evictions: []plan.EvictionCount{{Workload: c, Minute: at, Count: 2}, {Workload: d, Minute: at, Count: 1},
 			{Workload: d, Minute: at.Add(time.Minute), Count: 1}},
 		Backoffs: []plan.Backoff{{Workload: c, Since: at, Until: at, Failures: 1}, {Workload: d, Since: at, Until: at, Failures: 1}},
@@ -90,13 +90,37 @@ func TestInvalidPlannerStatesAreRefused(t *testing.T) {
 		begin + `"unreadyNodes":[{"name":"a","seen":"2026-01-01T00:00:00Z"}]}`:      "unreadyNodes[0]: want a name, a time, and 1 node or more",
 		begin + `"unreadyNodes":[{"name":"a","nodes":3}]}`:                          "unreadyNodes[0]: want a name",
 		begin + `"unreadyNodes":[{"seen":"2026-01-01T00:00:00Z","nodes":3}]}`:       "unreadyNodes[0]: want a name",
-		begin + `"strategyRuns":{"":{"byEvent":"2026-01-01T00:00:00Z"}}}`:           `strategyRuns: want the name`,
+		begin + `"strategyRuns":{"zones":{}}}`:                                      `strategyRuns["zones"]: want the name of a strategy, and the start of its last pass`,
+		begin + `"strategyRuns":{"":{"byEvent":"2026-01-01T00:00:00Z"}}}`:           `strategyRuns[""]: want the name`,
 		begin + `"strategyRuns":{` + strings.Join(runs, ",") + `}}`:                 "1001 entries (want at most 1000)",
 		begin + `"trusted":["a"]}`:                                                  `unknown field "trusted"`,
 		`{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState"} {"more":true}`: "unexpected data after the document",
 	} {
 		if _, err := plan.ReadPlannerState([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
+}
+
+// Earlier programs refuse a state in which a strategy has no field started, so each written state has it.
+func TestStrategyRunsForEarlierPrograms(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	const begin, end = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState","strategyRuns":{"zones":`, `}}`
+	for stored, want := range map[string]string{
+		`{"byEvent":"2026-01-01T00:00:00Z"}`:                                  `{"started":"2026-01-01T00:00:00Z","byEvent":"2026-01-01T00:00:00Z"}`,
+		`{"started":"2026-01-01T00:00:00Z"}`:                                  `{"started":"2026-01-01T00:00:00Z"}`,
+		`{"started":"2026-01-01T00:10:00Z","byEvent":"2026-01-01T00:00:00Z"}`: `{"started":"2026-01-01T00:10:00Z","byEvent":"2026-01-01T00:00:00Z"}`,
+	} {
+		st, err := plan.ReadPlannerState([]byte(begin + stored + end))
+		if err != nil {
+			t.Errorf("%s: %v", stored, err)
+			continue
+		}
+		if r := st.StrategyRuns["zones"]; strings.Contains(stored, "byEvent") != r.ByEvent.Equal(at) {
+			t.Errorf("%s: read %+v", stored, r)
+		}
+		if got, err := json.Marshal(st); err != nil || string(got) != begin+want+end {
+			t.Errorf("%s: wrote %s, %v, want %s", stored, got, err, want)
 		}
 	}
 }

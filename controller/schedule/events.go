@@ -11,10 +11,10 @@ func (t *Timetable) NodeReady(at time.Time) {
 		if delay == 0 || at.IsZero() {
 			continue
 		}
-		run := at.Add(delay)
-		if !run.After(later(e.started, e.since)) { // a run has covered it
+		if !at.After(e.covered) {
 			continue
 		}
+		run := at.Add(delay)
 		e.wanted = later(e.wanted, run)
 		if e.atMost.IsZero() {
 			e.atMost = run.Add(delay)

@@ -26,10 +26,11 @@ type entry struct {
 	next time.Time // the next firing; zero: none
 	// consumed is the last firing that ran or was skipped.
 	consumed time.Time
-	// since is the time from which the entry counts.
-	since time.Time
-	// started is the start of the last run, and byEvent that of the last run for a node.
-	started, byEvent time.Time
+	// Nodes that became Ready at the time covered or earlier cause no run: a run has covered them, or their run was due
+	// before the entry existed.
+	covered time.Time
+	// byEvent is the start of the last run for a node.
+	byEvent time.Time
 	// wanted is the time of the run that covers all nodes so far, and atMost is the time until
 	// which further nodes may postpone it. Both are zero if no node waits for a run.
 	wanted, atMost time.Time
@@ -41,7 +42,7 @@ type entry struct {
 func New(rules []Rule, after time.Time) *Timetable {
 	t := &Timetable{seen: after}
 	for _, r := range rules {
-		t.entries = append(t.entries, &entry{rule: r, next: r.next(after), since: after})
+		t.entries = append(t.entries, &entry{rule: r, next: r.next(after), covered: after.Add(-r.OnNodeReady)})
 	}
 	return t
 }
@@ -55,16 +56,14 @@ func (t *Timetable) Replace(rules []Rule, now time.Time) *Timetable {
 		after = at.Add(-1)
 	}
 	out := New(rules, after)
-	out.recalled = t.recalled
+	out.recalled, out.seen = t.recalled, later(t.seen, now)
 	for _, e := range out.entries {
 		if old := t.find(e.rule.Name); old != nil {
-			e.started, e.byEvent, e.consumed = old.started, old.byEvent, old.consumed
-			covered, longer := later(old.started, old.since), e.rule.OnNodeReady-old.rule.OnNodeReady
+			e.covered, e.byEvent, e.consumed = old.covered, old.byEvent, old.consumed
 			if old.rule.OnNodeReady == 0 {
-				covered = now
+				e.covered = now
 			}
-			e.since = covered.Add(longer) // the run of a covered node would come before with the new delay
-			if longer == 0 {
+			if e.rule.OnNodeReady == old.rule.OnNodeReady {
 				e.wanted, e.atMost = old.wanted, old.atMost
 			}
 			e.next = e.rule.next(e.floor(after))
@@ -159,7 +158,7 @@ func (t *Timetable) Started(names []string, now time.Time) {
 		if !slices.Contains(names, e.rule.Name) {
 			continue
 		}
-		e.started = now
+		e.covered = later(e.covered, now.Add(-e.rule.OnNodeReady))
 		if at := e.next; !at.IsZero() && !at.After(now) {
 			e.running, e.consumed = true, at
 			e.next = e.rule.next(at)
@@ -204,13 +203,14 @@ func (e *entry) ended(now time.Time) bool {
 func (t *Timetable) SetTime(now time.Time) {
 	if now.Before(t.seen) {
 		for _, e := range t.entries {
-			e.setBack(now)
+			e.setBack(now, t.seen.Sub(now))
 		}
 	}
 	t.seen = now
 }
 
-func (e *entry) setBack(now time.Time) {
+// setBack adapts the entry to a clock that was set back to now by the duration by.
+func (e *entry) setBack(now time.Time, by time.Duration) {
 	e.next = earlier(e.next, e.rule.next(e.floor(now)))
 	if e.byEvent.After(now.Add(maxSetBack)) {
 		e.byEvent = time.Time{}
@@ -219,11 +219,8 @@ func (e *entry) setBack(now time.Time) {
 		latest := now.Add(2 * e.rule.OnNodeReady)
 		e.wanted, e.atMost = earlier(e.wanted, latest), earlier(e.atMost, latest)
 	}
-	if e.since.After(now) {
-		e.since = now
-	}
-	if e.started.After(now) {
-		e.started = now
+	if e.covered.After(now) {
+		e.covered = e.covered.Add(-by)
 	}
 }
 

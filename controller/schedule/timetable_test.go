@@ -291,3 +291,33 @@ func TestOnNodeReadyIsReloaded(t *testing.T) {
 	p.table = p.table.Replace([]schedule.Rule{longer}, p.now)
 	p.until(at("02:00:00")).expect(t, "01:28:00 zones")
 }
+
+// A small correction of the clock after a reload that raises or sets onNodeReady causes no run for nodes that were Ready
+// before, or that a run has covered.
+func TestTheClockIsSetBackAfterAReload(t *testing.T) {
+	longer := onReady("zones")
+	longer.OnNodeReady = 30 * time.Minute
+	for _, old := range []schedule.Rule{{Name: "zones", Firings: parse(t, "0 9 * * *", time.UTC)}, onReady("zones")} {
+		p := newProcess(t, "00:10:00", old)
+		p.ready = at("00:50:00")
+		p.until(at("00:56:00"))
+		ran := slices.Clone(p.runs)
+		p.now = at("00:55:55") // the process sees the correction after the reload
+		p.table = p.table.Replace([]schedule.Rule{longer}, p.now)
+		p.until(at("00:57:00"))
+		p.now = at("00:56:55")
+		p.until(at("02:00:00")).expect(t, ran...)
+		p.ready = at("02:00:00")
+		p.until(at("03:00:00")).expect(t, append(ran, "02:30:00 zones")...)
+	}
+}
+
+// If the clock was wrong, a node that became Ready shortly before its correction still causes a run.
+func TestANodeBeforeTheClockIsSetBack(t *testing.T) {
+	p := newProcess(t, "9 00:10:00", onReady("zones"))
+	p.ready = at("9 00:20:00")
+	p.until(at("9 00:26:00")).expect(t, "00:25:00 zones")
+	p.now = at("01:00:00")
+	p.ready = at("00:58:00")
+	p.until(at("02:00:00")).expect(t, "00:25:00 zones", "01:03:00 zones")
+}

@@ -61,7 +61,7 @@ func randomState(t *rapid.T) plan.PlannerState {
 	})
 	some("schedulers", func(i int) { setKey(&st.Schedulers, fmt.Sprint("s", i), plan.SchedulerBindings{Seen: i}) })
 	some("announced", func(i int) { st.Announced = append(st.Announced, fmt.Sprint("usageSilent/", i)) })
-	some("strategyRuns", func(i int) { setKey(&st.StrategyRuns, fmt.Sprint("z", i), plan.StrategyRun{ByEvent: when()}) })
+	some("strategyRuns", func(i int) { setKey(&st.StrategyRuns, fmt.Sprint("z", i), plan.StrategyRun{Started: when()}) })
 	st.Sort()
 	return st
 }
