@@ -292,8 +292,8 @@ func TestOnNodeReadyIsReloaded(t *testing.T) {
 	p.until(at("02:00:00")).expect(t, "01:28:00 zones")
 }
 
-// A small correction of the clock after a reload that raises or sets onNodeReady causes no run for nodes that were Ready
-// before, or that a run has covered.
+// After a reload that sets or raises onNodeReady, a small correction of the clock causes no run for nodes that were
+// Ready before, or that a run has covered.
 func TestTheClockIsSetBackAfterAReload(t *testing.T) {
 	longer := onReady("zones")
 	longer.OnNodeReady = 30 * time.Minute
