@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -29,8 +30,10 @@ func TestToConfig(t *testing.T) {
 }
 
 // TestUpdate converts earlier formats, and compares each result with its notes, or the error, with the golden file.
-// Each result must be a valid configuration.
+// Each result must be a valid configuration. The files remove each removed key with its default once, and move each
+// moved key.
 func TestUpdate(t *testing.T) {
+	var all strings.Builder
 	golden.Pairs(t, "testdata/update.txtar", func(t *testing.T, given []byte) string {
 		if !convert.IsConfig(given) {
 			t.Error("IsConfig does not recognize the file")
@@ -54,9 +57,20 @@ func TestUpdate(t *testing.T) {
 		}
 		for _, note := range notes {
 			got += "note: " + note + "\n"
+			all.WriteString("note: " + note + "\n")
 		}
 		return got
 	})
+	for _, k := range convert.RemovedKeys {
+		if want := "note: " + k[0] + ": removed; its value was the default, " + k[1] + "\n"; !strings.Contains(all.String(), want) {
+			t.Errorf("no file has %s with its default, %s", k[0], k[1])
+		}
+	}
+	for _, k := range convert.MovedKeys {
+		if !strings.Contains(all.String(), "note: "+k[0]+": now "+k[1]+": ") {
+			t.Errorf("no file moves %s", k[0])
+		}
+	}
 }
 
 // TestListsOfScenarios writes the strategies of each scenario as a list, and converts the list. The strategies must be

@@ -50,7 +50,7 @@ func Update(name string, data []byte) (text string, notes []string, err error) {
 		}
 	}
 	if !converted && notes == nil {
-		return "", nil, fmt.Errorf("%s: has no list of strategies and no removed key, so there is nothing to convert", name)
+		return "", nil, fmt.Errorf("%s: has no list of strategies and no removed key that can be converted (`evenkeel config check` names the other removed keys)", name)
 	}
 	var out bytes.Buffer
 	e := yaml.NewEncoder(&out)
