@@ -63,7 +63,7 @@ var remedies = map[Code]string{
 	OnlyLeavingNodes:       "wait until the nodes are replaced, or add capacity",
 	OnlyUnhealthyNodes:     "repair the nodes, or add capacity",
 	OnlyRefusingNodes:      "restrict the pod to nodes that can run it, or fix the other nodes",
-	OnlyUnprovenPlatforms:  "run a pod of the workload on the new platform once",
+	OnlyUnprovenPlatforms:  "name the platform in the pod's node affinity, or keep a Ready pod on it",
 	WouldReturn:            "turn on evictor.steer",
 	UncertainLanding:       "turn on evictor.steer, or lower guards.minConfidence",
 	WaitsForNextPass:       "wait for the next pass",

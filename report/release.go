@@ -105,6 +105,10 @@ type finding struct {
 	todo []string
 }
 
+// nothingToDo begins the advice of a finding that needs no action. The status says it only if no earlier finding has
+// advice.
+const nothingToDo = "Nothing to do."
+
 // addAnswers adds the answers to the three questions.
 func (r *Release) addAnswers(g *layout.Grid, all []finding) {
 	add := func(question string, texts []string, none string) {
@@ -124,7 +128,12 @@ func (r *Release) addAnswers(g *layout.Grid, all []finding) {
 		if f.wrong != "" {
 			wrong = append(wrong, strings.Repeat("Yes. ", max(0, 1-len(wrong)))+f.wrong)
 		}
-		todo = append(todo, f.todo...)
+		for _, text := range f.todo {
+			if len(todo) > 0 {
+				text = strings.TrimPrefix(text, nothingToDo+" ")
+			}
+			todo = append(todo, text)
+		}
 	}
 	none := "No."
 	switch {
@@ -135,7 +144,7 @@ func (r *Release) addAnswers(g *layout.Grid, all []finding) {
 	}
 	add("What is going on?", what, "")
 	add("Is anything wrong?", wrong, none)
-	add("What to do now?", todo, "Nothing to do.")
+	add("What to do now?", todo, nothingToDo)
 	if len(r.Unknown) > 0 {
 		add("What is not known?", r.Unknown, "")
 	}

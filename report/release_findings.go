@@ -33,6 +33,9 @@ func (r *Release) findings() (out []finding) {
 	case running != nil:
 		out = append(out, *running)
 	}
+	if found := r.besideTrial(); found != nil {
+		out = append(out, *found)
+	}
 	return out
 }
 
@@ -344,7 +347,7 @@ func (r *Release) dryRun() *finding {
 		return nil
 	}
 	return &finding{head: "a dry run, which evicts nothing", what: "Evenkeel is configured to show what it would do, and to evict nothing (dryRun: true).",
-		todo: []string{"Nothing to do. To see what it would move now:", "evenkeel plan"}}
+		todo: []string{nothingToDo + " To see what it would move now:", "evenkeel plan"}}
 }
 
 // running says that a pass evicts now.
@@ -354,7 +357,7 @@ func (r *Release) running() *finding {
 	}
 	s := &r.Running.Status
 	return &finding{head: "a pass runs", what: fmt.Sprintf("A pass moves pods now: it began %s, and has evicted %d of %s (plan %s).", r.ago(timeOf(s.Started)), s.Evicted,
-		plural.Count(int(r.Running.Spec.MoveCount), "pod"), escape(r.Running.Name)), todo: []string{"Nothing to do. To stop further evictions:", "evenkeel pause"}}
+		plural.Count(int(r.Running.Spec.MoveCount), "pod"), escape(r.Running.Name)), todo: []string{nothingToDo + " To stop further evictions:", "evenkeel pause"}}
 }
 
 func (r *Release) allWell() finding {
@@ -379,8 +382,14 @@ func (r *Release) allWell() finding {
 	if next != nil {
 		what += fmt.Sprintf(" The next pass is %s (strategy %s).", strings.Replace(r.until(next.NextPass.Time), "was due", "due since", 1), escape(next.Name))
 	}
+	f := finding{head: "all is well", what: what}
 	if len(r.Unknown) > 0 {
-		return finding{head: "all is well, as far as this account may see", what: what}
+		f.head = "all is well, as far as this account may see"
 	}
-	return finding{head: "all is well", what: what}
+	if s := &r.Object.Status; s.LastPass.Moves == 0 && s.LastPass.Proposed == 0 && s.UnmetGoals > 0 {
+		n := int(s.UnmetGoals)
+		f.what += fmt.Sprintf(" The last pass planned no move, although %s %s not met.", plural.Count(n, "goal"), plural.Choose(n, "was", "were"))
+		f.todo = []string{nothingToDo + " To see why the pods stay:", "evenkeel plan"}
+	}
+	return f
 }

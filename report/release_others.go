@@ -1,14 +1,38 @@
 package report
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+)
 
 // otherDescheduler is the code of the notice about another program that evicts pods to move them.
 const otherDescheduler = "OtherDescheduler"
 
-// otherDeschedulers names other programs that evict pods to move them.
+// otherDeschedulers names other programs that evict pods to move them, if this release evicts pods, too.
 func (r *Release) otherDeschedulers() *finding {
-	if r.Object == nil {
+	what := r.otherPrograms()
+	if what == "" || r.trialSetting() != "" {
 		return nil
+	}
+	return &finding{head: "another descheduler runs", what: what, wrong: "If both evict, each may undo what the other does.",
+		todo: []string{"Let only one of them evict: suspend or remove the other one."}}
+}
+
+// besideTrial names other programs that evict pods to move them, if this release evicts no pod. Nothing is wrong then.
+func (r *Release) besideTrial() *finding {
+	what, setting := r.otherPrograms(), r.trialSetting()
+	if what == "" || setting == "" {
+		return nil
+	}
+	return &finding{what: what, todo: []string{"Before you " + setting + ", stop the other program."}}
+}
+
+// otherPrograms returns a sentence about the other programs that evict pods to move them, or "" if there are none.
+func (r *Release) otherPrograms() string {
+	if r.Object == nil {
+		return ""
 	}
 	var what []string
 	for _, n := range r.Object.Status.Notices {
@@ -17,8 +41,20 @@ func (r *Release) otherDeschedulers() *finding {
 		}
 	}
 	if what == nil {
-		return nil
+		return ""
 	}
-	return &finding{head: "another descheduler runs", what: "Another program moves pods: " + strings.Join(what, "; ") + ".",
-		wrong: "If both evict, each may undo what the other does.", todo: []string{"Let only one of them evict: suspend or remove the other one."}}
+	return "Another program moves pods: " + strings.Join(what, "; ") + "."
+}
+
+// trialSetting returns the change of the configuration that would let this release evict pods, or "" if the release
+// evicts pods already.
+func (r *Release) trialSetting() string {
+	evicts := func(st v1alpha1.StrategyStatus) bool { return st.Mode != v1alpha1.ModeDryRun }
+	switch {
+	case r.dryRun() != nil:
+		return "set dryRun: false"
+	case r.Object != nil && len(r.Object.Status.Strategies) > 0 && !slices.ContainsFunc(r.Object.Status.Strategies, evicts):
+		return "remove mode: dryRun from a strategy"
+	}
+	return ""
 }

@@ -95,6 +95,19 @@ var releases = []struct {
 		r.Object.Status.Notices = []v1alpha1.Notice{{Reason: v1alpha1.Reason{Code: "OtherDescheduler",
 			Message: "descheduler (CronJob kube-system/descheduler) evicts pods, too"}}}
 	}},
+	{"another descheduler runs beside a dry run", func(r *report.Release) {
+		r.Object.Status.Mode, r.Lease.DryRun = "DryRun", true
+		r.Object.Status.Notices = []v1alpha1.Notice{{Reason: v1alpha1.Reason{Code: "OtherDescheduler",
+			Message: "descheduler (CronJob kube-system/descheduler) evicts pods, too"}}}
+	}},
+	{"another descheduler runs beside strategies that are all dry runs", func(r *report.Release) {
+		r.Object.Status.Strategies = r.Object.Status.Strategies[2:]
+		r.Object.Status.Notices = []v1alpha1.Notice{{Reason: v1alpha1.Reason{Code: "OtherDescheduler",
+			Message: "descheduler (CronJob kube-system/descheduler) evicts pods, too"}}}
+	}},
+	{"no move, although goals are unmet", func(r *report.Release) {
+		*r.Object.Status.LastPass, r.Object.Status.Limits, r.Object.Status.UnmetGoals = noMoves(r.Object.Status.LastPass), nil, 1
+	}},
 	{"a plan waits in a dry run", func(r *report.Release) {
 		r.Object.Status.Mode, r.Lease.DryRun = "DryRun", true
 		r.Waiting = []report.WaitingPlanSummary{{ID: "20260102-114700-8f3a91c2-proposal", Moves: waitingMoves(2), Steps: 2, Expires: releaseNow.Add(20 * time.Hour)}}

@@ -53,8 +53,8 @@ func (k withoutPlace) predict(c *Simulation, m Move) (Landing, plan.Reason, bool
 	if need := c.Options.MinConfidence; l.NotBad < need {
 		share, most := percent.Pair(bad, 1-need)
 		return l, plan.Reason{Code: plan.WouldReturn, Message: fmt.Sprintf(
-			"once it is gone, its replacement would go back, or where it does not help, with probability %s; at most %s is allowed "+
-				"(guards.minConfidence wants %s)", share, most, percent.Of(need))}, false
+			"the replacement would return to %s, or land where it helps as little, with a probability of %s; at most %s is allowed (guards.minConfidence is %s)",
+			c.Snapshot.Nodes[from].Name, share, most, percent.Of(need))}, false
 	}
 	l.To = cluster.NoNode
 	return l, plan.Reason{}, true

@@ -36,7 +36,7 @@ func signalReason(n *cluster.Node, a *cluster.Amounts, level float64) string {
 	case !known:
 		return fmt.Sprintf("above its target, but its %s is unknown (when)", a.Measure.Resource)
 	case float64(certain) <= level*float64(a.Total(n.ID))+roundingTolerance:
-		return fmt.Sprintf("above its target, but its %s does not exceed its threshold of %s", a.Measure.Resource, percent.Of(level))
+		return fmt.Sprintf("above its target, but its %s does not exceed its threshold of %s in when", a.Measure.Resource, percent.Of(level))
 	}
 	return ""
 }
