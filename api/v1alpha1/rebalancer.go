@@ -13,7 +13,7 @@ import (
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Paused by",type=string,JSONPath=`.spec.pause.by`
 // +kubebuilder:printcolumn:name="Evicting",type=string,JSONPath=`.status.conditions[?(@.type=="Evicting")].status`
-// +kubebuilder:printcolumn:name="Score",type=integer,JSONPath=`.status.scorePerMille`
+// +kubebuilder:printcolumn:name="Score/1000",type=integer,JSONPath=`.status.scorePerMille`
 // +kubebuilder:printcolumn:name="Unmet goals",type=integer,JSONPath=`.status.unmetGoals`
 // +kubebuilder:printcolumn:name="Last pass",type=date,JSONPath=`.status.lastPass.finished`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
