@@ -13,7 +13,7 @@ patterns do not say what is wanted. */}}
 {{- include "evenkeel.checkPushURL" . -}}
 {{- include "evenkeel.match" (list "metrics.pushURL" (.Values.metrics | default dict).pushURL "^https?://[^/]" "a URL, such as http://pushgateway.monitoring:9091") -}}
 {{- with (.Values.podDisruptionBudget | default dict).maxUnavailable -}}
-{{- include "evenkeel.match" (list "podDisruptionBudget.maxUnavailable" (toString .) "^[0-9]+%?$" "a number of pods, or a share such as 50%") -}}
+{{- include "evenkeel.match" (list "podDisruptionBudget.maxUnavailable" (include "evenkeel.text" .) "^[0-9]+%?$" "a number of pods, or a share such as 50%") -}}
 {{- end -}}
 {{- range $i, $volume := .Values.extraVolumes -}}
 {{- if has $volume.name (list "config" "tls") -}}

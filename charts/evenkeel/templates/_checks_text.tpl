@@ -16,8 +16,13 @@ key. The path is for people; in the key, each element of a list is [], and each 
 {{- $name := get .formats.keys .key -}}
 {{- $format := get .formats.formats $name -}}
 {{- $counted := and (eq $name "count") (not (kindIs "string" $value)) -}}
-{{- if not (or $counted (regexMatch $format.pattern (toString $value))) -}}
+{{- if not (or $counted (regexMatch $format.pattern (include "evenkeel.text" $value))) -}}
 {{- fail (printf "%s is %s (want %s)" .path (toJson $value) $format.want) -}}
 {{- end -}}
 {{- end -}}
+{{- end }}
+
+{{/* A text as it is, and a number, a boolean or null as JSON, because a large float64 prints as 1e+06. */}}
+{{- define "evenkeel.text" -}}
+{{- kindIs "string" . | ternary . (toJson .) -}}
 {{- end }}
