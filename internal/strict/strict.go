@@ -29,7 +29,7 @@ var ErrEmpty = errors.New("the file is empty")
 var ErrSeveral = errors.New("more than one document; want one")
 
 // Parse parses a single document. Errors contain the name. Parse rejects YAML aliases, because a few lines with
-// aliases can expand to gigabytes.
+// aliases can expand to gigabytes, and YAML merge keys (<<), because the node of a mapping does not contain what they add.
 func Parse(name string, data []byte) (*yaml.Node, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
@@ -44,8 +44,11 @@ func Parse(name string, data []byte) (*yaml.Node, error) {
 		return nil, fmt.Errorf("%s: %w", name, ErrSeveral)
 	}
 	root := doc.Content[0]
-	if n := findAlias(root); n != nil {
+	if n := find(root, func(n *yaml.Node) bool { return n.Kind == yaml.AliasNode }); n != nil {
 		return nil, fmt.Errorf("%s:%d: aliases are not supported; write the value out", name, n.Line)
+	}
+	if n := find(root, isMergeKey); n != nil {
+		return nil, fmt.Errorf("%s:%d: merge keys (<<) are not supported; write the keys out", name, n.Line)
 	}
 	return root, nil
 }
@@ -58,14 +61,19 @@ func describeYAMLError(err error) string {
 	return "broken YAML: " + text
 }
 
-// findAlias returns the first alias at or below n, or nil.
-func findAlias(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
+// isMergeKey reports whether n is <<, unless it is quoted.
+func isMergeKey(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Value == "<<" && n.ShortTag() != "!!str"
+}
+
+// find returns the first node at or below n that matches, or nil.
+func find(n *yaml.Node, matches func(*yaml.Node) bool) *yaml.Node {
+	if matches(n) {
 		return n
 	}
 	for _, c := range n.Content {
-		if a := findAlias(c); a != nil {
-			return a
+		if found := find(c, matches); found != nil {
+			return found
 		}
 	}
 	return nil
