@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"encoding/json"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -150,7 +151,19 @@ func (g *generator) schema(t reflect.Type, have node, path string) node {
 	case reflect.Float64:
 		return g.leaf(have, path, g.number(path))
 	}
-	return g.leaf(have, path, node{"type": "integer"})
+	return g.leaf(have, path, integerSchema(have))
+}
+
+// integerSchema returns the schema of a whole number. The decoder rejects numbers of more than 32 bits.
+func integerSchema(have node) node {
+	out := node{"type": "integer"}
+	if have["maximum"] == nil {
+		out["maximum"] = float64(math.MaxInt32)
+	}
+	if have["minimum"] == nil {
+		out["minimum"] = float64(math.MinInt32)
+	}
+	return out
 }
 
 // number returns the type of a floating-point number, with the range that docs/reference states.
