@@ -29,7 +29,8 @@ var ErrEmpty = errors.New("the file is empty")
 var ErrSeveral = errors.New("more than one document; want one")
 
 // Parse parses a single document. Errors contain the name. Parse rejects YAML aliases, because a few lines with
-// aliases can expand to gigabytes, and YAML merge keys (<<), because the node of a mapping does not contain what they add.
+// aliases can expand to gigabytes, and YAML merge keys (<<), because a mapping node does not contain the keys that they
+// add.
 func Parse(name string, data []byte) (*yaml.Node, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestLargeNumbers sets each count of the configuration to a large number, which Helm reads as a float64, and expects the
-// number in the rendered configuration. The text of such a float64 is 2e+06.
+// TestLargeNumbers sets each count of the configuration to a large number, which Helm reads as a float64, and expects
+// the number in the rendered configuration. A template prints such a float64 as 2e+06.
 func TestLargeNumbers(t *testing.T) {
 	const large = 2000000.0
 	text, err := os.ReadFile(chart + "/files/config-formats.json")
