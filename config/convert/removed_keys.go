@@ -32,7 +32,7 @@ func updateKeys(c *yaml.Node) (notes []string) {
 	for _, k := range removedKeys {
 		n, why := at(c, k[0]), "it was empty"
 		switch {
-		case n == nil:
+		case n == nil || k[0] == badLandings && !isDefault(at(c, failed), "0.2"):
 			continue
 		case isEmpty(n):
 		case isEqual(n, k[1]):
@@ -65,6 +65,14 @@ func updateKeys(c *yaml.Node) (notes []string) {
 	return notes
 }
 
+// failed also limits what badLandings limited, so only a file with its default acts the same without badLandings.
+const failed, badLandings = "evictor.breaker.maxFailedFrac", "evictor.breaker.maxBadLandingsFrac"
+
+// isDefault reports whether a value is missing, empty, or equal to the default.
+func isDefault(n *yaml.Node, standard string) bool {
+	return n == nil || isEmpty(n) || isEqual(n, standard)
+}
+
 // isEmpty reports whether a value is null or a mapping without keys, so that the default applies.
 func isEmpty(n *yaml.Node) bool {
 	return n.Tag == "!!null" || n.Kind == yaml.MappingNode && len(n.Content) == 0
@@ -90,8 +98,8 @@ func isEqual(n *yaml.Node, text string) bool {
 	return reflect.DeepEqual(values[0], values[1])
 }
 
-// hintMark returns the text of a label, or of a taint, that was a mapping. It returns false if n is another value, or
-// has keys that the mapping did not have.
+// hintMark returns the text of a label, or of a taint, that was a mapping. It returns false if n is another value, has
+// keys that the mapping did not have, or has the key of a taint that the text cannot keep.
 func hintMark(n *yaml.Node, isLabel bool) (text string, ok bool) {
 	var former struct {
 		Enabled    bool
@@ -113,12 +121,14 @@ func hintMark(n *yaml.Node, isLabel bool) (text string, ok bool) {
 		value = *former.Value
 	}
 	switch {
-	case key == "", !isLabel && !former.Enabled:
+	case isLabel && key == "":
 		return "", true
 	case isLabel:
-		key += "=" + value
+		return key + "=" + value, true
+	case former.Enabled:
+		return key, key != ""
 	}
-	return key, true
+	return "", key == "evenkeel.io/pressure" // the former program removed taints with another key
 }
 
 // move moves the value of a key, which is alone in its mapping, to another path, with the comments. It returns false
