@@ -1,15 +1,19 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/evenkeel-project/evenkeel"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
+	"github.com/evenkeel-project/evenkeel/strategies"
+	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
 
 // presets returns the presets: a mapping from their names to their strategies.
@@ -71,24 +75,77 @@ func expandPresets(root *yaml.Node) *yaml.Node {
 		return &out
 	}
 	if given.Kind == yaml.MappingNode {
-		merged = mergePatch(merged, withoutUnselected(given, merged))
+		merged = mergePatch(merged, withoutAbsent(given, merged))
 	}
 	out.Content[slices.Index(out.Content, given)] = merged
 	return &out
 }
 
-// withoutUnselected returns the strategies of a file without those that null removes from a preset that is not
-// selected.
-func withoutUnselected(given, selected *yaml.Node) *yaml.Node {
-	out := *given
-	out.Content = nil
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(given.Content); i += 2 {
-		name, value := given.Content[i].Value, given.Content[i+1]
-		if seen[name] || value.Tag != "!!null" || valueAt(selected, name) != nil || presetsWith(name) == nil {
-			out.Content = append(out.Content, given.Content[i], value)
+// withoutAbsent returns the strategies of a file without nulls that remove nothing, but name what exists: a strategy of
+// a preset that is not selected, or a key that a strategy of a selected preset may have.
+func withoutAbsent(given, selected *yaml.Node) *yaml.Node {
+	return withoutNulls(given, selected, func(name string, s *yaml.Node) (bool, *yaml.Node) {
+		preset := valueAt(selected, name)
+		if preset == nil {
+			return presetsWith(name) != nil, s
 		}
-		seen[name] = true
+		typ := valueAt(s, "type")
+		if typ == nil {
+			typ = valueAt(preset, "type")
+		}
+		return true, withoutNullKeys(s, preset, reflect.TypeFor[Strategy](), strategies.Lookup(typ.Value).Args)
+	})
+}
+
+// withoutNullKeys returns a patch without nulls for keys of the type that the target does not have. args is the type of
+// the arguments, or nil.
+func withoutNullKeys(patch, target *yaml.Node, typ, args reflect.Type) *yaml.Node {
+	for typ != nil && typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	return withoutNulls(patch, target, func(key string, value *yaml.Node) (bool, *yaml.Node) {
+		field := typeOfKey(typ, key)
+		if field == reflect.TypeFor[json.RawMessage]() {
+			field = args
+		}
+		return field != nil, withoutNullKeys(value, valueAt(target, key), field, args)
+	})
+}
+
+// typeOfKey returns the type of a key of a struct, or of a map by resource, and nil if the type has no such key.
+func typeOfKey(t reflect.Type, key string) reflect.Type {
+	switch {
+	case t == nil:
+	case t.Kind() == reflect.Map && len(arg.Resource("", key)) == 0:
+		return t.Elem()
+	case t.Kind() == reflect.Struct:
+		for _, f := range reflect.VisibleFields(t) {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name == key && f.IsExported() {
+				return f.Type
+			}
+		}
+	}
+	return nil
+}
+
+// withoutNulls returns a mapping without nulls for keys that exist, but that the target does not have, and other nodes
+// as they are. Duplicate keys stay. visit returns whether a key exists, and what replaces its value.
+func withoutNulls(patch, target *yaml.Node, visit func(key string, value *yaml.Node) (exists bool, replacement *yaml.Node)) *yaml.Node {
+	if patch.Kind != yaml.MappingNode {
+		return patch
+	}
+	out := *patch
+	out.Content = nil
+	times := map[string]int{}
+	for i := 0; i+1 < len(patch.Content); i += 2 {
+		times[patch.Content[i].Value]++
+	}
+	for i := 0; i+1 < len(patch.Content); i += 2 {
+		key := patch.Content[i]
+		exists, value := visit(key.Value, patch.Content[i+1])
+		if value.Tag != "!!null" || !exists || times[key.Value] > 1 || valueAt(target, key.Value) != nil {
+			out.Content = append(out.Content, key, value)
+		}
 	}
 	return &out
 }

@@ -163,11 +163,20 @@ func TestStrategiesThatWouldBeSilent(t *testing.T) {
 	for strategies, want := range map[string]string{
 		"{zonse: {enabled: false}}": "strategies.zonse: is unknown: it has no type, and no preset has a strategy of this name (did you mean zones?)",
 		"{zonse: null}":             "strategies.zonse: is unknown",
-		"{mine: {type: ZoneSpread, schedule: '@hourly', mode: }}":    "strategies.mine.mode: is empty",
-		"{zones: {mode: approve, mode: }}":                           "duplicate key",
-		"{zones: {enabled: false}, zones: }":                         "duplicate key",
-		"{restarts: null, empty-nodes: {enabled: false}}":            "",
-		"{zones: {args: {maxSkew: }}, spread-constraints: {args: }}": "",
+		"{mine: {type: ZoneSpread, schedule: '@hourly', mode: }}":                                                       "strategies.mine.mode: is empty",
+		"{zones: {mode: approve, mode: }}":                                                                              "duplicate key",
+		"{zones: {enabled: false}, zones: }":                                                                            "duplicate key",
+		"{restarts: null, empty-nodes: {enabled: false}}":                                                               "",
+		"{zones: {args: {maxSkew: }}, spread-constraints: {args: }}":                                                    "",
+		"{zones: {podSelector: , weight: , limits: {perPass: }, guards: {minPodAge: , priorityBelow: }, args: {by: }}}": "",
+		"{zones: {podSelectro: }}":                                                                                      "strategies.zones.podSelectro: unknown key",
+		"{zones: {limits: {perPas: }}}":                                                                                 "strategies.zones.limits.perPas: unknown key",
+		"{zones: {args: {bye: }}}":                                                                                      "strategies.zones.args.bye: unknown argument",
+		"{zones: {args: {target: }}}":                                                                                   "strategies.zones.args.target: unknown argument",
+		"{zones: {weight: , weight: }}":                                                                                 "duplicate key",
+		"{zones: {guards: {protect: [ ~ ]}}}":                                                                           "strategies.zones.guards.protect[0]: is empty",
+		"{spread-constraints: {type: NodeLoad, args: {whenUnsatisfiable: , target: {cpu: 0.9, memory: }}}}":             "",
+		"{spread-constraints: {type: NodeLoad, args: {whenUnsatisfiable: , target: {cpu: 0.9, memry: }}}}":              "strategies.spread-constraints.args.target.memry: is empty",
 	} {
 		_, err := config.Load("config.yaml", []byte(minimalConfig+"preset: zones\nstrategies: "+strategies+"\n"))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -65,14 +65,11 @@ func randomStrategies(r *rand.Rand) string {
 			presets = append(presets, fmt.Sprintf("%q", name))
 		}
 	}
-	changes := []string{"null", `{"enabled":false,"type":"ZoneSpread"}`, `{"type":"ZoneSpread","schedule":"5 * * * *","args":null}`}
+	changes := []string{"null", `{"enabled":false,"type":"ZoneSpread"}`,
+		`{"type":"ZoneSpread","schedule":"5 * * * *","args":null,"podSelector":null,"guards":{"priorityBelow":null}}`}
 	for _, name := range []string{"zones", "hot-nodes", "restarts", "own"} {
 		if r.IntN(2) == 0 {
-			change := changes[r.IntN(len(changes))]
-			if name == "own" {
-				change = strings.Replace(change, `,"args":null`, "", 1)
-			}
-			strategies = append(strategies, fmt.Sprintf("%q:%s", name, change))
+			strategies = append(strategies, fmt.Sprintf("%q:%s", name, changes[r.IntN(len(changes))]))
 		}
 	}
 	strategies = append(strategies, `"always":{"type":"NodeTaints","schedule":"@daily"}`)
