@@ -38,7 +38,7 @@ var remedies = map[string]string{
 	"hints.formerTaints":                              " (want hints.former)",
 	"hints.skipTaints":                                " (it is always the taints of control planes)",
 	"hints.for":                                       " (want for in the rules)",
-	"hints.clearMargin":                               " (want clear in the rules; without it, a hint goes 10 % inside the level)",
+	"hints.clearMargin":                               " (want clear in the rules; without it, a hint goes 10% inside the level)",
 	"hints.rules[].clearBelow":                        " (want clear)",
 	"hints.rules[].clearAbove":                        " (want clear)",
 	"placement.profiles[].score":                      " (write plugins and pluginConfig, as in a KubeSchedulerConfiguration)",

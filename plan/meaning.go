@@ -51,7 +51,7 @@ var meanings = map[Code]string{
 	LastReadyPod:           "the pod is the only Ready pod of a Service",
 	LastLocalEndpoint:      "the pod is the last local endpoint of a Service on its node",
 	RequiredByAffinity:     "another pod's required affinity depends on this pod",
-	SchedulerNotResponding: "the pod's scheduler does not respond",
+	SchedulerNotResponding: "the pod's scheduler is not responding",
 
 	EvictNever:        "the annotation evenkeel.io/evict: never protects the pod",
 	DoNotDisrupt:      "an annotation forbids disrupting the pod",

@@ -52,9 +52,11 @@ func newRun(g *globalFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "run", Short: "Run strategies on their schedules, or once with --once", Args: commandline.NoArguments,
 		Long: "Run each strategy on its schedule while this process holds the Lease.\n\n" +
-			"With --once, the command runs one pass and exits. The exit code is 0 if the pass ran. The exit\n" +
-			"code is 1 if an error prevented the pass, if the pass could not measure any goal or predict any\n" +
-			"replacement, or if usage data is missing for hints or for a strategy that is due.",
+			"With --once, the command runs one pass and exits. The exit code is 0 if the pass ran,\n" +
+			"and 1 in these cases:\n\n" +
+			"- An error prevented the pass.\n" +
+			"- The pass could not measure any goal or predict any replacement.\n" +
+			"- Usage data is missing for hints or for a strategy that is due.",
 		Example: "  # Start a dry run with the built-in configuration\n  evenkeel run\n\n  # Use a configuration that may permit evictions\n  evenkeel run --config config.yaml\n\n  # Run one pass of one strategy, like a CronJob's Job\n  evenkeel run --once --strategy zones --config config.yaml",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}

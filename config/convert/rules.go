@@ -54,7 +54,7 @@ func ToConfig(name string, data []byte, o Options) (string, error) {
 const convertedHeader = `# Made by ` + "`evenkeel config convert`" + ` from dynamicScheduler's %s.
 # The same as before: a node is hot if a query returns more than its threshold, in the
 # unit of the query. Hot nodes have the label. GET /status and GET /nodes still work.
-# Different: a node stays hot until its value is 10 %% below the threshold. At most
+# Different: a node stays hot until its value is 10%% below the threshold. At most
 # maxHintedFrac of the nodes have the label, the hottest first. If Prometheus is down,
 # Evenkeel removes a label after ttl. It does not change labels that others wrote.
 # It checks nodes every load.interval, 30s (before: 10s), and serves /status, /nodes and

@@ -25,7 +25,7 @@ type balanceTarget struct {
 }
 
 var targets = []balanceTarget{
-	{Name: "a", Description: "pods request at most 55 % of the CPU and memory of each node", CPU: 0.55, Memory: 0.55, Underutilized: 0.20},
+	{Name: "a", Description: "pods request at most 55% of the CPU and memory of each node", CPU: 0.55, Memory: 0.55, Underutilized: 0.20},
 	{Name: "b", Description: "the requested share of each node's CPU is at most 2 percentage points above the mean", CPU: 0.02, Deviation: true,
 		Underutilized: 0.02},
 }

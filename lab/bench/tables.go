@@ -198,8 +198,8 @@ func writeRealTarget(b *strings.Builder, t balanceTarget, z clusterSize, all []r
 	}
 	fmt.Fprintf(b, "### Target (%s), %s nodes/pods\n\n", t.Name, z)
 	if s := columns[0][0].Start; s != nil {
-		fmt.Fprintf(b, "At the start, pods request %.1f%% of the CPU of all nodes (standard deviation %.1f%%).\n"+
-			"%d nodes are above the target. %d Deployments are skewed across zones; %d of these\nhave a required spread constraint.\n\n",
+		fmt.Fprintf(b, "At the start, pods request an average of %.1f%% of the CPU across nodes,\nwith a standard deviation of %.1f%%. In total, %d nodes "+
+			"are above the target, and %d Deployments\nare skewed across zones. Of these Deployments, %d have a required spread constraint.\n\n",
 			s.CPUMean, s.CPUStdDev, s.NodesAbove, s.Skewed, s.Broken)
 	}
 	titles, counts := []string{""}, []string{"runs"}

@@ -55,7 +55,7 @@ func (s *strategy) checkThresholds(field string, percentages map[string]float64,
 		}
 		switch {
 		case v == 0:
-			s.note(field+"."+r, "0 has no counterpart; the smallest value, 0.01 %%, is used instead")
+			s.note(field+"."+r, "0 has no counterpart; the smallest value, 0.01%%, is used instead")
 		case v > 0 && v < 1:
 			number := strict.FormatNumber(v)
 			s.note(field+"."+r, "%s means %s %%; did you mean %s?", number, number, strict.FormatNumber(math.Round(v*1e6)/1e4))
