@@ -116,7 +116,7 @@ func TestRefusals(t *testing.T) {
 			"--set-json", `extraVolumeMounts=[{"name":"a","mountPath":"/etc/even"}]`}},
 		{"config.placement.schedulerConfig is /etc/evenkeel/s.yaml, which",
 			[]string{"--set", "config.placement.schedulerConfig=/etc/evenkeel/s.yaml"}},
-		{"config.placement.profiles[0].policy is p.json, which",
+		{"at '/config/placement/profiles/0/policy': value must be 'unset (`evenkeel config scheduler --from-policy FILE` converts a Policy",
 			[]string{"--set-json", `config.placement.profiles=[{"schedulerName":"a","score":"policy","policy":"p.json"}]`}},
 		{"config.notify[0].urlFile is /secrets/slack, which",
 			[]string{"--set-json", `config.notify=[{"name":"ops","format":"slack","urlFile":"/secrets/slack"}]`}},

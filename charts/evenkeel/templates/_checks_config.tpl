@@ -25,9 +25,6 @@
 {{- include "evenkeel.file" (dict "root" . "key" "config.hints.rulesFile" "file" (dig "hints" "rulesFile" "" $config)) -}}
 {{- include "evenkeel.file" (dict "root" . "key" "config.placement.schedulerConfig" "file" (dig "placement" "schedulerConfig" "" $config)) -}}
 {{- $root := . -}}
-{{- range $i, $p := dig "placement" "profiles" list $config -}}
-{{- include "evenkeel.file" (dict "root" $root "key" (printf "config.placement.profiles[%d].policy" $i) "file" ($p.policy | default "")) -}}
-{{- end -}}
 {{- range $i, $r := $config.notify -}}
 {{- include "evenkeel.file" (dict "root" $root "key" (printf "config.notify[%d].urlFile" $i) "file" ($r.urlFile | default "")) -}}
 {{- include "evenkeel.file" (dict "root" $root "key" (printf "config.notify[%d].tokenFile" $i) "file" ($r.tokenFile | default "")) -}}
