@@ -12,7 +12,7 @@ const otherDescheduler = "OtherDescheduler"
 
 // otherDeschedulers names other programs that evict pods to move them, if this release evicts pods, too.
 func (r *Release) otherDeschedulers() *finding {
-	what := r.otherPrograms()
+	what := otherPrograms(r.Object)
 	if what == "" || r.trialSetting() != "" {
 		return nil
 	}
@@ -22,7 +22,7 @@ func (r *Release) otherDeschedulers() *finding {
 
 // besideTrial names other programs that evict pods to move them, if this release evicts no pod. Nothing is wrong then.
 func (r *Release) besideTrial() *finding {
-	what, setting := r.otherPrograms(), r.trialSetting()
+	what, setting := otherPrograms(r.Object), r.trialSetting()
 	if what == "" || setting == "" {
 		return nil
 	}
@@ -30,12 +30,12 @@ func (r *Release) besideTrial() *finding {
 }
 
 // otherPrograms returns a sentence about the other programs that evict pods to move them, or "" if there are none.
-func (r *Release) otherPrograms() string {
-	if r.Object == nil {
+func otherPrograms(r *v1alpha1.Rebalancer) string {
+	if r == nil {
 		return ""
 	}
 	var what []string
-	for _, n := range r.Object.Status.Notices {
+	for _, n := range r.Status.Notices {
 		if n.Code == otherDescheduler {
 			what = append(what, escape(n.Message))
 		}
