@@ -41,8 +41,8 @@ metrics of all instances, for example with ` + "`sum(increase(evenkeel_evictions
 
 A process that makes a single pass (` + "`run --once`" + `, or a CronJob of the chart) ends before Prometheus can scrape it. With
 ` + "`--push-url http://HOST:PORT`" + `, such a process sends its metrics to a [Pushgateway](https://github.com/prometheus/pushgateway), as job
-` + "`evenkeel`" + `, with the labels ` + "`release`" + ` (the namespace of its Lease) and ` + "`strategies`" + `. Each push replaces earlier metrics with
-the same labels, so ` + "`increase()`" + ` of these metrics is always 0. The chart's dashboard and most [alerts](../runbooks/README.md) require a Deployment.
+` + "`evenkeel`" + `, with the labels ` + "`release`" + ` (the namespace of its Lease) and ` + "`strategies`" + `. Each push overwrites earlier values
+with the same labels, so do not use ` + "`increase()`" + ` on these metrics. The chart's dashboard and most [alerts](../runbooks/README.md) require a Deployment.
 To monitor jobs, use:
 
 | expression | true if |
