@@ -29,7 +29,7 @@ func TestPodsHaveTimeToEnd(t *testing.T) {
 		t.Errorf("the chart allows %s, but a shutdown takes up to %s", grace, controller.ShutdownTimeout)
 	}
 	text := strings.Join(strings.Fields(string(read("../docs/reference/running.md"))), " ")
-	for _, want := range []string{fmt.Sprintf("%.0f s if the API server does not answer", controller.ShutdownTimeout.Seconds()),
+	for _, want := range []string{fmt.Sprintf("%.0f s if the API server is not responding", controller.ShutdownTimeout.Seconds()),
 		fmt.Sprintf("pods have %.0f s", grace.Seconds())} {
 		if !strings.Contains(text, want) {
 			t.Errorf("docs/reference/running.md does not contain %q", want)
