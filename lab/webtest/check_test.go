@@ -34,6 +34,7 @@ func (p *page) check(name, origin string) {
 		}
 	}
 	p.mu.Unlock()
+	p.waitUntil(`document.readyState === "complete"`) // before that, a style sheet may be missing
 	for _, f := range evaluate[[]string](p, layoutFaults) {
 		p.t.Errorf("%s: %s", name, f)
 	}
