@@ -64,13 +64,7 @@ func TestUpgradeFromTheFormerChart(t *testing.T) {
 	r.checkKept(ctx, t, before)
 
 	r.upgrade(t, "--set", "kind=CronJob", "--set", "cronJob.suspend=true")
-	if out := r.runFailingJob(ctx, t, "zones"); !strings.Contains(out, "Paused") || !strings.Contains(out, "upgrade") {
-		t.Errorf("the report does not name the pause:\n%s", out)
-	}
-	r.runAsAdministrator(ctx, t, "resume")
-	if out := r.runJob(ctx, t, "zones"); !strings.Contains(out, "LimitPerHour") {
-		t.Errorf("the report does not name the hourly limit:\n%s", out)
-	}
+	r.checkPauseAndLimit(ctx, t, "upgrade")
 	r.checkKept(ctx, t, before)
 	r.checkRequests(ctx, t, 0)
 	r.uninstall(ctx, t)
@@ -141,15 +135,9 @@ func TestRollback(t *testing.T) {
 	r.upgradeFormer(ctx, t, "--set", "crds.install=false,kind=CronJob,cronJob.suspend=true")
 	r.upgraded = time.Now() // until then, the program asked for more than the former chart grants
 	r.checkKept(ctx, t, before)
-	if out := r.runFailingJob(ctx, t, "zones"); !strings.Contains(out, "Paused") || !strings.Contains(out, "rollback") {
-		t.Errorf("the report does not name the pause:\n%s", out)
-	}
+	r.checkPauseAndLimit(ctx, t, "rollback")
 	if phase := r.phaseOfRun(ctx, t, run); phase != "Completed" {
-		t.Errorf("after the next job, the phase of the request is %q, want Completed", phase)
-	}
-	r.runAsAdministrator(ctx, t, "resume")
-	if out := r.runJob(ctx, t, "zones"); !strings.Contains(out, "LimitPerHour") {
-		t.Errorf("the report does not name the hourly limit:\n%s", out)
+		t.Errorf("after the jobs, the phase of the request is %q, want Completed", phase)
 	}
 	r.checkKept(ctx, t, before)
 	r.checkRequests(ctx, t, 0)
@@ -184,6 +172,19 @@ func (r release) upgradeFormer(ctx context.Context, t *testing.T, args ...string
 	delete(config["evictor"].(object), "steerTTL")
 	must.Succeed(t, os.WriteFile(file, must.Get(yaml.Marshal(values))(t), 0o600))
 	r.runHelm(t, r.waiting(append([]string{"upgrade", r.name, chart, "--reset-values", "--values", file, "--set", image}, args...))...)
+}
+
+// checkPauseAndLimit checks that a job is paused for the reason, and that the former evictions use up the hourly limit
+// of the job after it.
+func (r release) checkPauseAndLimit(ctx context.Context, t *testing.T, reason string) {
+	t.Helper()
+	if out := r.runFailingJob(ctx, t, "zones"); !strings.Contains(out, "Paused") || !strings.Contains(out, reason) {
+		t.Errorf("the report does not name the pause:\n%s", out)
+	}
+	r.runAsAdministrator(ctx, t, "resume")
+	if out := r.runJob(ctx, t, "zones"); !strings.Contains(out, "LimitPerHour") {
+		t.Errorf("the report does not name the hourly limit:\n%s", out)
+	}
 }
 
 // checkRefused runs a pass of strategy zones with the permissions of the release. The pass must fail with an error.

@@ -155,7 +155,7 @@ func (s *shell) expect(texts ...string) func(*testing.T, string) {
 func (s *shell) retry(t *testing.T, command, want string) (out string) {
 	t.Helper()
 	eventually(t, "an output has "+want, func() (bool, error) {
-		out = s.run(t, "{ "+strings.TrimSpace(command)+"\n} 2>&1 || true") // the command may end with a comment
+		out = s.run(t, "{ "+command+"\n} 2>&1 || true") // the line break ends a comment
 		return strings.Contains(out, want), nil
 	})
 	return out
