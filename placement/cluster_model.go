@@ -7,7 +7,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/fast"
 	"github.com/evenkeel-project/evenkeel/placement/model"
-	"github.com/evenkeel-project/evenkeel/placement/sampling"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
@@ -25,10 +24,8 @@ type ClusterModel struct {
 	nodeChecks         map[string]*cycle.NodeChecks
 	groups             fast.GroupCache
 	fast               *fast.Predictor
-	disableFast        bool    // tests set it to compare the fast with the full prediction
 	randomSampleWeight float64 // share of the probability that assumes a random sample of nodes
 	scratch            cycle.Scratch
-	sampler            sampling.Sampler
 }
 
 // NewClusterModel returns the model of a snapshot.
@@ -39,7 +36,7 @@ func NewClusterModel(s *cluster.Snapshot, opts Options) *ClusterModel {
 		scorers:            map[*scheduler.Compiled][]cycle.Scorer{},
 		nodeChecks:         map[string]*cycle.NodeChecks{},
 		images:             score.NewImageIndex(s),
-		randomSampleWeight: sampling.RandomSampleWeight,
+		randomSampleWeight: fast.RandomSampleWeight,
 	}
 	n := len(m.Cluster.ClassList)
 	m.replacements, m.groups = make([]*cycle.Replacement, n), fast.NewGroupCache(n)
@@ -64,7 +61,7 @@ func (m *ClusterModel) Clone() *ClusterModel {
 	c := *m
 	c.nodeChecks, c.scorers = maps.Clone(m.nodeChecks), maps.Clone(m.scorers)
 	c.groups, c.images = m.groups.Clone(), m.images.Clone()
-	c.fast, c.scratch, c.sampler = nil, cycle.Scratch{}, sampling.Sampler{}
+	c.fast, c.scratch = nil, cycle.Scratch{}
 	model, copies := m.Cluster.Clone()
 	c.Cluster = model
 	c.replacements = make([]*cycle.Replacement, len(m.replacements))

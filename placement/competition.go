@@ -133,7 +133,7 @@ func (c *Competition) neededToFill(p cluster.PodID, isPossible func(n int) bool)
 
 // rejections returns, by node, the first filter that refuses the node to the replacement; "" for a feasible node.
 func (m *ClusterModel) rejections(in *cycle.Replacement, p cluster.PodID) []scheduler.Filter {
-	r := m.newAttempt(in, p)
+	r := cycle.NewAttempt(m.Cluster, &m.scratch, in, p)
 	out := make([]scheduler.Filter, len(m.Cluster.Snap.Nodes))
 	for n := range out {
 		out[n] = filter.RefusedBy(&r, n)

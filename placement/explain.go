@@ -5,7 +5,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
-	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
 // NodeVerdict is the result of filters and scores for one node in one state of the victim.
@@ -36,32 +35,23 @@ func (m *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
 	}
 	in := m.replacementOf(p)
 	var out []NodeVerdict
-	inBothVictimStates(m.Cluster, p, func(gone bool) { out = append(out, m.explainNodes(in, p, gone)...) })
+	m.Cluster.InBothVictimStates(p, func(gone bool) { out = append(out, m.explainNodes(in, p, gone)...) })
 	return out
 }
 
 func (m *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone bool) []NodeVerdict {
 	refused := m.rejections(in, p)
-	r := m.newAttempt(in, p)
-	var feasible []cluster.NodeID
+	r := cycle.NewAttempt(m.Cluster, &m.scratch, in, p)
 	out := make([]NodeVerdict, len(m.Cluster.Snap.Nodes))
 	for n := range out {
 		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: refused[n]}
-		if refused[n] == "" {
-			feasible = append(feasible, cluster.NodeID(n))
-		} else {
+		if refused[n] != "" {
 			out[n].Why = filter.RefusalMessage(&r, n, refused[n])
 		}
 	}
-	if len(feasible) == 0 {
-		return out
-	}
-	score.Score(&r, feasible)
-	for i, n := range feasible {
-		for k, s := range in.Scorers {
-			out[n].Scores = append(out[n].Scores, PluginScore{s.Name, m.scratch.Scores[k][i], s.Weight})
-		}
-		out[n].Total = m.scratch.Total[i]
-	}
+	m.predictor().ScoreFeasible(in, p, func(n cluster.NodeID, s *cycle.Scorer, score int64) {
+		out[n].Scores = append(out[n].Scores, PluginScore{s.Name, score, s.Weight})
+		out[n].Total += s.Weight * score
+	})
 	return out
 }

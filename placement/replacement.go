@@ -50,11 +50,6 @@ func (m *ClusterModel) newReplacement(c *model.EquivalenceClass) *cycle.Replacem
 	return in
 }
 
-func (m *ClusterModel) newAttempt(in *cycle.Replacement, pod cluster.PodID) cycle.Attempt {
-	m.updateLocalResults(in)
-	return cycle.NewAttempt(m.Cluster, &m.scratch, in, pod)
-}
-
 func (m *ClusterModel) scorersFor(p *scheduler.Compiled) []cycle.Scorer {
 	list, known := m.scorers[p]
 	if !known {

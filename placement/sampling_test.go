@@ -4,14 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
-	"slices"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement/filter"
-	"github.com/evenkeel-project/evenkeel/placement/sampling"
-	"github.com/evenkeel-project/evenkeel/placement/scheduler"
-	"github.com/evenkeel-project/evenkeel/placement/score"
+	"github.com/evenkeel-project/evenkeel/placement/fast"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -21,7 +17,7 @@ func TestSampleSizeFollowsTheNumberOfNodes(t *testing.T) {
 		{3, 0, 3}, {99, 0, 99}, {99, 5, 99}, {100, 0, 100}, {101, 0, 100}, {250, 0, 120}, {300, 0, 144},
 		{1000, 0, 420}, {5000, 0, 500}, {6000, 0, 300}, {300, 10, 100}, {2000, 10, 200}, {300, 100, 300},
 	} {
-		if got := sampling.SampleSize(c.nodes, c.percentage); got != c.want {
+		if got := fast.SampleSize(c.nodes, c.percentage); got != c.want {
 			t.Errorf("%d nodes at %d %%: sample size %d, want %d", c.nodes, c.percentage, got, c.want)
 		}
 	}
@@ -88,112 +84,16 @@ func setSampleDependentSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 	}
 }
 
-// oddsByBruteForce computes the probability of each node by scoring the sample of every start
-// separately.
-func oddsByBruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
-	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
-	walk, size := w.Cluster.InitNodeOrder(), sampling.SampleSize(len(w.Cluster.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
-	inBothVictimStates(w.Cluster, p, func(g bool) {
-		if g != gone {
-			return
-		}
-		r := w.newAttempt(in, p)
-		feasible := filter.FeasibleNodes(&r, nil)
-		for start := range walk {
-			var sample []cluster.NodeID
-			for i := 0; i < len(walk) && len(sample) < size; i++ {
-				if n := walk[(start+i)%len(walk)]; slices.Contains(feasible, n) {
-					sample = append(sample, n)
-				}
-			}
-			slices.Sort(sample)
-			score.Score(&r, sample)
-			var best []cluster.NodeID
-			for i, total := range w.scratch.Total {
-				if total == slices.Max(w.scratch.Total) {
-					best = append(best, sample[i])
-				}
-			}
-			for _, n := range best {
-				odds[n] += 1 / float64(len(best)*len(walk))
-			}
-		}
-	})
-	return odds
-}
-
-func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
-	seeds := int64(6)
-	sampled, shared := 0, 0
-	for seed := range seeds {
-		w := newUnevenCluster(seed, 101+int(seed)*20).model(t)
-		w.randomSampleWeight, w.disableFast = 0, true
+func TestPredictionsOfUnevenClustersEqualTheReference(t *testing.T) {
+	sampled := 0
+	for seed := range int64(9) {
+		w := newUnevenCluster(seed, 101+int(seed)*20).modelWithProfile(t, variedProfile(seed))
 		for a := range 8 {
-			p := podID(t, w, fmt.Sprintf("a%d-0", a))
-			pr := w.Predict(p)
-			if pr.UnsupportedReason != "" {
-				t.Fatal(pr.UnsupportedReason)
-			}
-			if pr.Gone.Odds != nil && !w.sampler.HasReusableWindows() {
-				shared++
-			}
-			for _, gone := range []bool{false, true} {
-				got := pr.Terminating
-				if gone {
-					got = pr.Gone
-				}
-				if got.Odds != nil {
-					sampled++
-				}
-				want := oddsByBruteForce(w, p, gone)
-				if len(want) != len(got.Winners) {
-					t.Errorf("seed %d, a%d, gone %v: %d winners, want %d", seed, a, gone, len(got.Winners), len(want))
-				}
-				for i, n := range got.Winners {
-					if math.Abs(got.WinnerProb(i)-want[n]) > 1e-9 {
-						t.Errorf("seed %d, a%d, gone %v, node %d: %.6f, want %.6f", seed, a, gone, n, got.WinnerProb(i), want[n])
-					}
-				}
-			}
+			sampled += compareWithReference(t, w, podID(t, w, fmt.Sprintf("a%d-0", a)))
 		}
 	}
 	if sampled < 60 {
 		t.Errorf("%d states were sampled, want at least 60", sampled)
-	}
-	if shared < 20 || 2*shared == sampled {
-		t.Errorf("%d of %d second states reused windows of the first state; want at least 20, but not all", shared, sampled/2)
-	}
-}
-
-// TestSampleFollowsTheProfile compares several profiles with brute force: another percentage, other
-// weights, and a single plugin.
-func TestSampleFollowsTheProfile(t *testing.T) {
-	for name, change := range map[string]func(*scheduler.Profile){
-		"share":        func(p *scheduler.Profile) { p.PercentageOfNodesToScore = 70 },
-		"weights":      func(p *scheduler.Profile) { p.Weights.PodTopologySpread, p.Weights.ResourcesFit = 0, 1000 },
-		"far apart":    func(p *scheduler.Profile) { p.Weights.ResourcesFit, p.Weights.InterPodAffinity = 5000, 100 },
-		"one score":    func(p *scheduler.Profile) { p.Weights = scheduler.Weights{TaintToleration: 1} },
-		"most":         func(p *scheduler.Profile) { p.FitStrategy.Type = scheduler.MostAllocated },
-		"hard weights": func(p *scheduler.Profile) { p.HardPodAffinityWeight = 100 },
-	} {
-		s := newUnevenCluster(2, 161).model(t).Cluster.Snap
-		p := scheduler.DefaultProfile()
-		change(&p)
-		w := NewClusterModel(s, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: p}})
-		w.randomSampleWeight, w.disableFast = 0, true
-		for a := range 8 {
-			pod := podID(t, w, fmt.Sprintf("a%d-0", a))
-			got := w.Predict(pod).Gone
-			want := oddsByBruteForce(w, pod, true)
-			if len(got.Winners) != len(want) || len(want) == 0 || got.Odds == nil {
-				t.Errorf("%s, a%d: %d winners, want %d", name, a, len(got.Winners), len(want))
-			}
-			for i, n := range got.Winners {
-				if math.Abs(got.WinnerProb(i)-want[n]) > 1e-9 {
-					t.Errorf("%s, a%d, node %d: %.6f, want %.6f", name, a, n, got.WinnerProb(i), want[n])
-				}
-			}
-		}
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // Attempt is one scheduling attempt for a replacement, with the counts by topology domain that
-// filters and scores read.
+// filters read.
 type Attempt struct {
 	Model       *model.Cluster
 	Scratch     *Scratch
@@ -21,10 +21,6 @@ type Attempt struct {
 	SkipInterPod    bool
 	NoInterPodTerms bool // result of hasNoInterPodTerms; only set if there are nominated pods
 	NoPodMatches    bool // no pod in the cluster matches the required affinity
-	// FilterSlots is the number of slices of Scratch.CountsByDomain that filters use: for hard
-	// constraints, then for required affinity, anti-affinity, and the anti-affinity of pods on
-	// nodes. Scores use the slices after them.
-	FilterSlots int
 }
 
 // NewAttempt starts a scheduling attempt and computes the counts by domain that the filters read.
@@ -57,7 +53,6 @@ func (r *Attempt) CountTerms(anti ...[]TermWithTopology) {
 			slot++
 		}
 	}
-	r.FilterSlots = slot
 }
 
 // hasNoInterPodTerms reports whether InterPodAffinity checks nothing without the nominated pods. In
@@ -78,22 +73,10 @@ func (r *Attempt) hasNoInterPodTerms() bool {
 	return true
 }
 
-// Scorer is one score plugin of a profile. A plugin whose scores do not depend on other nodes sets
-// NodeScores. All others set Score.
+// Scorer is one score plugin of a profile.
 type Scorer struct {
 	Name   string
 	Weight int64
-	// Score sets every value of out: one score for each feasible node, from 0 to 100. Score must not read out before.
-	Score func(r *Attempt, feasible []cluster.NodeID, out []int64)
-	// NodeScores returns the score of each node of the cluster; nil if every node gets 0.
-	NodeScores func(in *Replacement) []int8
-	// IsIdle reports whether Score would give every node 0; nil: never.
-	IsIdle func(in *Replacement) bool
-	// Relative is true if a node's score depends on the other scored nodes.
-	Relative bool
-}
-
-// AlwaysZero reports whether the plugin gives every node 0.
-func (s *Scorer) AlwaysZero(in *Replacement) bool {
-	return s.NodeScores != nil && s.NodeScores(in) == nil || s.IsIdle != nil && s.IsIdle(in)
+	// NodeScore returns the score of a node, from 0 to 100. It is nil if the score depends on the other scored nodes.
+	NodeScore func(w *model.Cluster, in *Replacement, n cluster.NodeID) int64
 }

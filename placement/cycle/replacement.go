@@ -23,7 +23,6 @@ type Replacement struct {
 	FeaturesOK             []bool             // NodeDeclaredFeatures; nil: all
 	Scorers                []Scorer           // score plugins of the profile
 	Volumes                volume.Placement
-	Local                  LocalResults
 	Spread                 SpreadRules
 	InterPod               InterPodTerms
 	CountersOfOthers       []*model.PodCounter // count the pods whose places decide on which nodes the replacement fits
@@ -64,16 +63,10 @@ func (in *Replacement) AddCountersOfOthers() {
 	}
 }
 
-// HasNoDomainFilters reports whether no filter of the class counts pods by topology domain.
-func (in *Replacement) HasNoDomainFilters() bool {
-	return len(in.Spread.Hard)+len(in.InterPod.Required)+len(in.InterPod.Anti)+len(in.InterPod.ExistingAnti) == 0
-}
-
-// CloneFor copies a replacement for the copy of its class in a cloned model. The copy recomputes
-// the results that depend on the pods of each node.
+// CloneFor copies a replacement for the copy of its class in a cloned model.
 func (r *Replacement) CloneFor(c *model.EquivalenceClass, k *model.ClonedCounters) *Replacement {
 	in := *r
-	in.Class, in.Local = c, LocalResults{}
+	in.Class = c
 	for _, list := range [...]*[]SpreadConstraint{&in.Spread.Hard, &in.Spread.Soft} {
 		*list = slices.Clone(*list)
 		for i := range *list {
@@ -92,15 +85,6 @@ func (r *Replacement) CloneFor(c *model.EquivalenceClass, k *model.ClonedCounter
 		in.CountersOfOthers[i] = k.Counter(counter)
 	}
 	return &in
-}
-
-// LocalResults are the results of filters and scores that depend only on the node and its pods. A
-// result stays valid until the pods of the node change, so a prediction updates only a few nodes.
-type LocalResults struct {
-	SeenChanges  int    // number of changes of the model that the results include
-	Passes       []bool // passes every filter other than those that count domains
-	ResourcesFit []int8 // NodeResourcesFit by the profile's strategy; nil: it does not score
-	Balanced     []int8 // BalancedAllocation; nil: it does not score
 }
 
 // StaticScores are the parts of the scores that do not depend on other pods, by node. Several

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
@@ -40,14 +39,9 @@ func ResizeZeroed[T any](s []T, n int) []T {
 
 // Scratch holds slices that every prediction reuses.
 type Scratch struct {
-	CountsByDomain  [][]int32
+	CountsByDomain  [][]int32 // for hard constraints, required affinity, anti-affinity, that of pods on nodes, then scores
 	MinSpreadCounts []int64
-	Feasible        []cluster.NodeID
-	Scores          [][]int64 // by scorer of the profile
-	Total           []int64
 	Seen            []bool
-	Skip            []bool
-	RawSpread       []float64
 }
 
 // ResetCounts returns the i-th slice of counts by domain, with every count 0.

@@ -8,31 +8,31 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
-	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // nodeGroups divides the nodes into groups for a class. Nodes of a group differ only in free
 // resources, images and the pods counted per node. Classes with the same node checks, topology keys
 // and profile share the groups, which are read-only.
 type nodeGroups struct {
-	group []uint8          // by position; noGroup: the pod cannot run there
-	nodes []cluster.NodeID // by group: one of its nodes
-	all   []uint64         // bit set of the positions of all groups
-	bits  [][]uint64       // by group: bit set of its positions
+	group     []int32          // by position; noGroup: the pod cannot run there
+	nodes     []cluster.NodeID // by group: one of its nodes
+	all       []uint64         // bit set of the positions of all groups
+	bits      [][]uint64       // by group: bit set of its positions, without the words before and after them
+	firstWord []int            // by group: number of words before those of bits
 }
 
-const (
-	maxGroups = 250
-	noGroup   = 255
-)
+const noGroup = -1
 
-// classView holds the data of a class for the fast prediction.
+// classView holds the data of a class for its predictions.
 type classView struct {
 	groups       *nodeGroups
+	checksNodes  bool                     // a filter must examine each node, because groups do not tell its result
+	estimates    bool                     // estimates bound the fixed scores; else every feasible node is scored
 	anti         []cycle.TermWithTopology // terms whose domains contain several nodes
 	scored       []cycle.TermWithTopology
 	antiByNode   []cycle.TermWithTopology // terms whose domains are single nodes
 	scoredByNode []cycle.TermWithTopology
+	unspread     []cluster.NodeID // nodes whose score for soft constraints is 0, because they lack a topology key
 }
 
 // GroupCache caches the node groups and the classView of each class until the hints on nodes
@@ -62,69 +62,45 @@ func (g *GroupCache) Clear() {
 	clear(g.groups)
 }
 
-// viewOf returns the classView of the class, and builds it on first use; nil if the class needs the
-// general prediction.
+// viewOf returns the classView of the class, and builds it on first use.
 func (g *GroupCache) viewOf(m *model.Cluster, in *cycle.Replacement) *classView {
 	c := in.Class.Number
-	if g.viewVersion[c] == g.hintVersion {
-		return g.views[c]
-	}
-	g.views[c], g.viewVersion[c] = nil, g.hintVersion
-	if supportsProfile(in.Profile) && supportsClass(in) {
-		g.views[c] = g.newClassView(m, in)
+	if g.viewVersion[c] != g.hintVersion {
+		g.views[c], g.viewVersion[c] = g.newClassView(m, in), g.hintVersion
 	}
 	return g.views[c]
 }
 
-// supportsProfile reports whether the profile has the default plugins, with weights that are small
-// enough for int32 totals.
-func supportsProfile(p *scheduler.Compiled) bool {
+// hasEstimates reports whether the estimates of package fast bound the fixed scores of the class: the
+// score plugins are the default ones, and their weights are small enough for the bits of an estimate.
+func hasEstimates(in *cycle.Replacement) bool {
+	p := in.Profile
 	x := &p.Weights
-	return !p.ScoresUsage() && p.FitStrategy.IsDefault() && len(p.BalancedResources) == 0 &&
-		x.ResourcesFit+x.BalancedAllocation+x.ImageLocality <= 100 &&
-		x.TaintToleration+x.NodeAffinity+x.InterPodAffinity+x.PodTopologySpread <= 10_000 // int32 holds the totals
+	return !p.ScoresUsage() && p.FitStrategy.IsDefault() && len(p.BalancedResources) == 0 && in.Volumes.Score == nil &&
+		in.CheckedRequests != nil && x.ResourcesFit+x.BalancedAllocation+x.ImageLocality <= 100
 }
 
-// supportsClass reports whether the placement of the pod depends only on cpu, memory, properties of
-// the nodes and counts of pods.
-func supportsClass(in *cycle.Replacement) bool {
-	if in.CheckedRequests == nil || len(in.Requests.Extended) > 0 || in.Requests.EphemeralStorageByte > 0 ||
-		len(in.Ports) > 0 || len(in.Disks) > 0 || len(in.Class.Claims) > 0 || len(in.Volumes.Attach) > 0 || len(in.Volumes.ExclusiveClaims) > 0 ||
-		in.Volumes.Bindable != nil || in.Volumes.InZone != nil || in.FeaturesOK != nil || in.Volumes.RefusedReason != "" || in.Volumes.Score != nil {
-		return false
+// needsNodeChecks reports whether filters of the class read more than cpu, memory, properties of the node groups, and
+// counts of pods that nodesExcludedByPods reads.
+func needsNodeChecks(in *cycle.Replacement) bool {
+	v := &in.Volumes
+	if len(in.Requests.Extended) > 0 || in.Requests.EphemeralStorageByte > 0 || len(in.Ports)+len(in.Disks)+len(v.Attach)+len(v.ExclusiveClaims) > 0 ||
+		v.Bindable != nil || v.InZone != nil || v.RefusedReason != "" || in.FeaturesOK != nil {
+		return true
 	}
-	soft := in.Spread.Soft
-	if in.Profile.Weights.PodTopologySpread == 0 {
-		soft = nil
-	}
-	for i := range soft {
-		if soft[i].Topology.OneNodePerDomain != soft[i].Hostname {
-			return false
-		}
-	}
-	for n := 0; len(soft) > 0 && in.Spread.RequireAllKeys && n < len(in.CanRun); n++ {
-		if in.CanRun[n] && !in.Spread.SoftKeyNodes[n] { // the scheduler would keep it without a spread score
-			return false
-		}
-	}
-	for i := range in.Spread.Hard { // the fast filter rejects no node without matching pods
-		if c := &in.Spread.Hard[i]; c.Topology.OneNodePerDomain && c.SelfMatch > c.MaxSkew {
-			return false
-		}
-	}
-	return len(soft) <= maxSoftConstraints && !slices.ContainsFunc(in.InterPod.Required, func(t cycle.TermWithTopology) bool { return t.Topology.OneNodePerDomain })
+	refusesEmptyNodes := func(c cycle.SpreadConstraint) bool { return c.Topology.OneNodePerDomain && c.SelfMatch > c.MaxSkew }
+	isByNode := func(t cycle.TermWithTopology) bool { return t.Topology.OneNodePerDomain }
+	return slices.ContainsFunc(in.Spread.Hard, refusesEmptyNodes) || slices.ContainsFunc(in.InterPod.Required, isByNode)
 }
 
 // newClassView sorts the terms by the size of their domains, and the nodes into groups.
 func (g *GroupCache) newClassView(m *model.Cluster, in *cycle.Replacement) *classView {
-	s := &classView{}
-	for _, list := range [...][]cycle.TermWithTopology{in.InterPod.Anti, in.InterPod.ExistingAnti} {
-		for _, t := range list {
-			if t.Topology.OneNodePerDomain {
-				s.antiByNode = append(s.antiByNode, t)
-			} else {
-				s.anti = append(s.anti, t)
-			}
+	s := &classView{groups: g.groupsOf(m, in), checksNodes: needsNodeChecks(in), estimates: hasEstimates(in)}
+	for _, t := range slices.Concat(in.InterPod.Anti, in.InterPod.ExistingAnti) {
+		if t.Topology.OneNodePerDomain {
+			s.antiByNode = append(s.antiByNode, t)
+		} else {
+			s.anti = append(s.anti, t)
 		}
 	}
 	for _, t := range in.InterPod.Scored {
@@ -136,18 +112,24 @@ func (g *GroupCache) newClassView(m *model.Cluster, in *cycle.Replacement) *clas
 			s.scored = append(s.scored, t)
 		}
 	}
-	if s.groups = g.groupsOf(m, in); s.groups == nil {
-		return nil
+	for n, ok := range in.CanRun {
+		if ok && in.Spread.RequireAllKeys && !in.Spread.SoftKeyNodes[n] {
+			s.unspread = append(s.unspread, cluster.NodeID(n))
+		}
 	}
 	return s
 }
 
-// groupsOf returns the node groups of a class; nil if there are too many.
+// groupsOf returns the node groups of a class.
 func (g *GroupCache) groupsOf(m *model.Cluster, in *cycle.Replacement) *nodeGroups {
 	topologies := topologiesOf(in)
 	key := binary.AppendVarint(nil, int64(in.NodeChecks.ID))
 	for _, t := range topologies {
-		key = binary.AppendVarint(key, int64(t.ID))
+		id := int64(t.ID) << 1
+		if t.byDomain {
+			id++
+		}
+		key = binary.AppendVarint(key, id)
 	}
 	land, known := g.groups[string(key)]
 	if !known {
@@ -157,20 +139,27 @@ func (g *GroupCache) groupsOf(m *model.Cluster, in *cycle.Replacement) *nodeGrou
 	return land
 }
 
-func topologiesOf(in *cycle.Replacement) (out []*model.Topology) {
-	add := func(t *model.Topology) {
-		if !slices.Contains(out, t) {
-			out = append(out, t)
+// groupTopology is a topology whose labels tell node groups apart: by domain, or by whether a node has the label.
+type groupTopology struct {
+	*model.Topology
+	byDomain bool
+}
+
+func topologiesOf(in *cycle.Replacement) (out []groupTopology) {
+	add := func(t *model.Topology, byDomain bool) {
+		if x := (groupTopology{t, byDomain}); !slices.Contains(out, x) {
+			out = append(out, x)
 		}
 	}
-	for _, list := range [...][]cycle.SpreadConstraint{in.Spread.Hard, in.Spread.Soft} {
-		for i := range list {
-			add(list[i].Topology)
-		}
+	for i := range in.Spread.Hard {
+		add(in.Spread.Hard[i].Topology, !in.Spread.Hard[i].Topology.OneNodePerDomain)
+	}
+	for i := range in.Spread.Soft {
+		add(in.Spread.Soft[i].Topology, !in.Spread.Soft[i].Hostname)
 	}
 	for _, list := range [...][]cycle.TermWithTopology{in.InterPod.Required, in.InterPod.Anti, in.InterPod.ExistingAnti, in.InterPod.Scored} {
 		for i := range list {
-			add(list[i].Topology)
+			add(list[i].Topology, !list[i].Topology.OneNodePerDomain)
 		}
 	}
 	return out
@@ -178,9 +167,9 @@ func topologiesOf(in *cycle.Replacement) (out []*model.Topology) {
 
 // newNodeGroups groups the nodes that filters and scores cannot tell apart, except by free
 // resources, images and pods.
-func newNodeGroups(w *model.Cluster, in *cycle.Replacement, topologies []*model.Topology) *nodeGroups {
-	count, number := len(w.Snap.Nodes), map[string]uint8{}
-	land := &nodeGroups{group: make([]uint8, count), all: make([]uint64, (count+63)/64)}
+func newNodeGroups(w *model.Cluster, in *cycle.Replacement, topologies []groupTopology) *nodeGroups {
+	count, number := len(w.Snap.Nodes), map[string]int32{}
+	land := &nodeGroups{group: make([]int32, count), all: make([]uint64, (count+63)/64)}
 	var key []byte
 	for place, n := range w.InitNodeOrder() {
 		land.group[place] = noGroup
@@ -192,29 +181,24 @@ func newNodeGroups(w *model.Cluster, in *cycle.Replacement, topologies []*model.
 			key = binary.AppendVarint(key, in.StaticScores.Preferred[n])
 		}
 		for _, t := range topologies {
-			key = binary.AppendVarint(key, int64(groupDomain(t, n)))
+			x := t.Domain[n]
+			if x != model.NoDomain && !t.byDomain {
+				x = 0
+			}
+			key = binary.AppendVarint(key, int64(x))
 		}
 		g, known := number[string(key)]
 		if !known {
-			if len(land.nodes) == maxGroups {
-				return nil
-			}
-			g = uint8(len(land.nodes))
+			g = int32(len(land.nodes))
 			number[string(key)] = g
-			land.nodes, land.bits = append(land.nodes, n), append(land.bits, make([]uint64, len(land.all)))
+			land.nodes, land.bits, land.firstWord = append(land.nodes, n), append(land.bits, nil), append(land.firstWord, place>>6)
 		}
 		land.group[place] = g
 		land.all[place>>6] |= 1 << (place & 63)
-		land.bits[g][place>>6] |= 1 << (place & 63)
+		for len(land.bits[g]) <= place>>6-land.firstWord[g] {
+			land.bits[g] = append(land.bits[g], 0)
+		}
+		land.bits[g][place>>6-land.firstWord[g]] |= 1 << (place & 63)
 	}
 	return land
-}
-
-// groupDomain returns the node's domain. If each node is a domain, groupDomain returns 0 for all
-// nodes with the label.
-func groupDomain(t *model.Topology, n cluster.NodeID) int32 {
-	if x := t.Domain[n]; x == model.NoDomain || !t.OneNodePerDomain {
-		return x
-	}
-	return 0
 }

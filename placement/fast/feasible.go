@@ -12,12 +12,36 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 )
 
+// These constants define the sample size of kube-scheduler (pkg/scheduler, numFeasibleNodesToFind).
+// A sample has at least minSampleNodes feasible nodes. If no percentage is configured, the
+// scheduler uses 50 % of the nodes, minus 1 % per 125 nodes, but at least 5 %.
+const (
+	minSampleNodes   = 100
+	minSamplePercent = 5
+	maxSamplePercent = 50
+	nodesPerPercent  = 125
+)
+
+// SampleSize returns how many feasible nodes the scheduler looks for in a cluster of that many
+// nodes before it stops. percentage is percentageOfNodesToScore; 0 for the adaptive default.
+func SampleSize(nodes, percentage int) int {
+	if nodes < minSampleNodes {
+		return nodes
+	}
+	if percentage == 0 {
+		percentage = max(maxSamplePercent-nodes/nodesPerPercent, minSamplePercent)
+	}
+	return max(nodes*percentage/100, minSampleNodes)
+}
+
 // podToPlace is the replacement that the current prediction places, with what the filters and scores read about it.
 type podToPlace struct {
 	replacement *cycle.Replacement
+	victim      cluster.PodID // whose replacement is placed
 	view        *classView
 	sampleSize  int                      // how many feasible nodes the scheduler scores
 	softSpread  []cycle.SpreadConstraint // soft constraints; empty if their score has no weight
+	checksNodes bool                     // the filters examine each node alone
 	scratch     *cycle.Scratch           // pods by domain, as the constraints and terms of the replacement count them
 }
 
@@ -35,14 +59,16 @@ type feasibleNodes struct {
 }
 
 // allowGroups finds the node groups that pass the filters PodTopologySpread and InterPodAffinity,
-// and reports whether these groups changed.
+// and reports whether these groups changed. If the filters examine each node, every group is allowed.
 func (f *feasibleNodes) allowGroups() (changed bool) {
-	r := f.countSharedDomains()
-	if len(f.groupAllowed) != maxGroups+6 {
-		f.groupAllowed = make([]bool, maxGroups+6) // the last one is noGroup: never allowed
+	each := f.pod.checksNodes
+	var r cycle.Attempt
+	if !each {
+		r = f.countSharedDomains()
 	}
+	f.groupAllowed = cycle.ResizeSlice(f.groupAllowed, len(f.pod.view.groups.nodes))
 	for g, n := range f.pod.view.groups.nodes {
-		ok := passesSpreadOfGroup(&r, int(n)) && filter.PassesInterPodAffinity(&r, int(n), f.pod.view.anti)
+		ok := each || passesSpreadOfGroup(&r, int(n)) && filter.PassesInterPodAffinity(&r, int(n), f.pod.view.anti)
 		changed = changed || f.groupAllowed[g] != ok
 		f.groupAllowed[g] = ok
 	}
@@ -102,6 +128,9 @@ func passesSpreadOfGroup(r *cycle.Attempt, n int) bool {
 
 // nodesExcludedByPods returns the nodes that a filter rejects because of the node's own pods.
 func (f *feasibleNodes) nodesExcludedByPods() (out []cluster.NodeID) {
+	if f.pod.checksNodes {
+		return nil
+	}
 	for _, t := range f.pod.view.antiByNode {
 		for _, x := range t.Pods.Nodes {
 			if x.Pods > 0 && t.Topology.Domain[x.Node] != model.NoDomain {
@@ -124,10 +153,21 @@ func (f *feasibleNodes) nodesExcludedByPods() (out []cluster.NodeID) {
 	return out
 }
 
+// isFeasible reports whether a node passes the filters. It may only be called if they do not examine each node.
 func (f *feasibleNodes) isFeasible(n cluster.NodeID) bool {
-	place, r := f.nodes.position[n], f.pod.replacement.CheckedRequests
-	return f.groupAllowed[f.pod.view.groups.group[place]] && f.nodes.free[place].milliCPU >= requestThreshold(r.MilliCPU) &&
-		f.nodes.free[place].bytes >= requestThreshold(r.MemoryBytes) && !slices.Contains(f.nodesExcludedByPods(), n)
+	place := f.nodes.position[n]
+	milliCPU, bytes := f.thresholds()
+	return f.groupAllowed[f.pod.view.groups.group[place]] && f.nodes.free[place].milliCPU >= milliCPU &&
+		f.nodes.free[place].bytes >= bytes && !slices.Contains(f.nodesExcludedByPods(), n)
+}
+
+// thresholds returns the free CPU and memory that the replacement needs.
+func (f *feasibleNodes) thresholds() (milliCPU, bytes int64) {
+	r := f.pod.replacement.CheckedRequests
+	if r == nil { // the filter is disabled, also for nodes without a free pod slot
+		return noPodSlot, noRequest
+	}
+	return requestThreshold(r.MilliCPU), requestThreshold(r.MemoryBytes)
 }
 
 // requestThreshold returns the free amount that a request needs. A request of 0 always fits.
@@ -141,7 +181,7 @@ func requestThreshold(v int64) int64 {
 // find lists the feasible nodes in O(nodes) time.
 func (f *feasibleNodes) find() {
 	count := 0
-	milliCPU, bytes := requestThreshold(f.pod.replacement.CheckedRequests.MilliCPU), requestThreshold(f.pod.replacement.CheckedRequests.MemoryBytes)
+	milliCPU, bytes := f.thresholds()
 	open := f.findOpenPositions()
 	for _, n := range f.nodesExcludedByPods() {
 		place := f.nodes.position[n]
@@ -182,11 +222,33 @@ func (f *feasibleNodes) findOpenPositions() []uint64 {
 		if f.groupAllowed[g] {
 			continue
 		}
+		open := f.openPositions[land.firstWord[g]:]
 		for i, places := range land.bits[g] {
-			f.openPositions[i] &^= places
+			open[i] &^= places
 		}
 	}
+	if f.pod.checksNodes {
+		f.checkEachNode()
+	}
 	return f.openPositions
+}
+
+// checkEachNode closes the open positions of nodes that a filter refuses.
+func (f *feasibleNodes) checkEachNode() {
+	r := cycle.NewAttempt(f.nodes.model, f.pod.scratch, f.pod.replacement, f.pod.victim)
+	for i, word := range f.openPositions {
+		for ; word != 0; word &= word - 1 {
+			if filter.RefusedBy(&r, int(f.nodes.model.NodeOrder[i<<6+bits.TrailingZeros64(word)])) != "" {
+				f.openPositions[i] &^= word & -word
+			}
+		}
+	}
+	for n := range f.nodes.model.Nominated {
+		place := f.nodes.position[n]
+		if bit := uint64(1) << (place & 63); f.openPositions[place>>6]&bit != 0 && filter.RefusedWithNominatedPods(&r, n) != "" {
+			f.openPositions[place>>6] &^= bit
+		}
+	}
 }
 
 // wrap appends the first feasible nodes again, because sample windows wrap around at the

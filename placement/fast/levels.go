@@ -21,7 +21,7 @@ type levelSearch struct {
 	mergeScratch         []int32      // scratch of mergeFrom
 	creditAtEntry        []float64
 	nextLevel            []int32 // by score group
-	nextTotal            []int32 // by score group: total of its next level; noScore: no level remains
+	nextTotal            []int64 // by score group: total of its next level; noScore: no level remains
 	shares               []levelOdds
 	shareLevels          []int32
 }
@@ -55,7 +55,7 @@ func (c *levelSearch) storeNextTotal(k int) {
 
 // nodesWithNextBestScore lists all nodes with the best remaining total score and returns this score; noScore
 // if no node remains.
-func (c *levelSearch) nodesWithNextBestScore() int32 {
+func (c *levelSearch) nodesWithNextBestScore() int64 {
 	for {
 		best := slices.Max(c.nextTotal)
 		if best == noScore {
@@ -103,7 +103,7 @@ func (c *levelSearch) distribute(runs []startRange, from, to int32) {
 // collectNodes lists the nodes with this total score and an index in low..high, in node order. Then
 // collectNodes advances to the next levels. If a window wraps around, the number of feasible nodes
 // is added to the index.
-func (c *levelSearch) collectNodes(total, low, high int32) {
+func (c *levelSearch) collectNodes(total int64, low, high int32) {
 	f, again := c.feasible, int32(0)
 	c.collected = c.collected[:0]
 	if high > int32(f.count) {

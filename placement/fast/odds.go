@@ -10,7 +10,7 @@ import (
 type nodeOdds struct {
 	byNode   []float64
 	bits     []uint64 // bit set of the nodes that may have odds
-	maxTotal int32    // best total of any window until now
+	maxTotal int64    // best total of any window until now
 	saved    savedOdds
 }
 
@@ -19,7 +19,7 @@ type savedOdds struct {
 	known    bool
 	nodes    []int32
 	odds     []float64
-	maxTotal int32
+	maxTotal int64
 }
 
 func (o *nodeOdds) add(n cluster.NodeID, odds float64) {

@@ -8,11 +8,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
-	"github.com/evenkeel-project/evenkeel/placement/sampling"
+	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// Predictor predicts the State of a replacement for both states of the victim. The result equals
-// that of sampling.Sampler. A Predictor reuses its slices for every prediction.
+// Predictor predicts the State of a replacement for both states of the victim. A Predictor reuses its
+// slices for every prediction.
 //
 // A prediction has five steps:
 //
@@ -46,55 +46,86 @@ type Predictor struct {
 	buffers  [2]stateBuffers // the slices of the last predicted states
 }
 
-// Predict fills in both states of the victim, or returns false if the pod needs the general
-// prediction. The result is valid until the next call of Predict.
-func (q *Predictor) Predict(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
+// Predict fills in both states of the victim. The result is valid until the next call of Predict.
+func (q *Predictor) Predict(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) {
+	q.setPod(in, p)
+	n := q.nodes.model.PodNode[p]
+	q.nodes.model.InBothVictimStates(p, func(gone bool) {
+		switch {
+		case !gone:
+			q.predictTerminating(n, &pr.Terminating, &q.buffers[0])
+		case n == cluster.NoNode:
+			pr.Gone = pr.Terminating
+		default:
+			q.predictGone(n, &pr.Gone, &q.buffers[1])
+		}
+	})
+}
+
+// setPod makes the replacement of the pod the one that is placed.
+func (q *Predictor) setPod(in *cycle.Replacement, p cluster.PodID) {
 	m := q.nodes.model
-	size := sampling.SampleSize(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
-	if !q.nodes.exact || q.groups.viewOf(m, in) == nil {
-		return false
-	}
-	n := m.PodNode[p]
-	q.pod.replacement, q.pod.view, q.pod.sampleSize, q.pod.softSpread = in, q.groups.viewOf(m, in), size, in.Spread.Soft
+	q.pod = podToPlace{replacement: in, victim: p, view: q.groups.viewOf(m, in), softSpread: in.Spread.Soft, scratch: q.pod.scratch,
+		sampleSize: SampleSize(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore)}
+	q.pod.checksNodes = q.pod.view.checksNodes || len(m.Nominated) > 0
 	if in.Profile.Weights.PodTopologySpread == 0 {
 		q.pod.softSpread = nil
 	}
-	if n == cluster.NoNode {
-		if !q.predictTerminating(n, &pr.Terminating, &q.buffers[0]) {
-			return false
-		}
-		pr.Gone = pr.Terminating
-		return true
-	}
-	m.AdjustSpread(p, n, -1)
-	ok := q.predictTerminating(n, &pr.Terminating, &q.buffers[0])
-	if ok {
-		m.AdjustUsage(p, n, -1)
-		ok = q.predictGone(n, &pr.Gone, &q.buffers[1])
-		m.AdjustUsage(p, n, 1)
-	}
-	m.AdjustSpread(p, n, 1)
-	return ok
 }
 
-func (q *Predictor) predictTerminating(victim cluster.NodeID, out *prediction.State, x *stateBuffers) bool {
+// ScoreFeasible calls visit with the score of each plugin for each feasible node, in the model's present state. The
+// scores compare all feasible nodes.
+func (q *Predictor) ScoreFeasible(in *cycle.Replacement, p cluster.PodID, visit func(cluster.NodeID, *cycle.Scorer, int64)) {
+	q.setPod(in, p)
+	q.listFeasible(cluster.NoNode)
+	q.scores.findScoreGroups()
+	x, special := q.scores.scoreAllFeasible(), map[cluster.NodeID]int32{}
+	for i := range q.special.list {
+		special[q.special.list[i].node] = q.special.list[i].scoreGroup
+	}
+	for _, place := range q.feasible.positions[:q.feasible.count] {
+		n, k := q.nodes.model.NodeOrder[place], q.pod.view.groups.group[place]
+		if at, ok := special[n]; ok {
+			k = at
+		}
+		s := q.scores.scoresOf(&q.scores.groups[k], &x)
+		relative := map[string]int64{score.TaintToleration: s.taints, score.NodeAffinity: s.affinity,
+			score.InterPodAffinity: s.interPod, score.PodTopologySpread: s.spread}
+		for i := range in.Scorers {
+			scorer := &in.Scorers[i]
+			v := relative[scorer.Name]
+			if scorer.NodeScore != nil {
+				v = scorer.NodeScore(q.nodes.model, in, n)
+			}
+			visit(n, scorer, v)
+		}
+	}
+}
+
+func (q *Predictor) predictTerminating(victim cluster.NodeID, out *prediction.State, x *stateBuffers) {
 	q.odds.saved.known = false
+	q.listFeasible(victim)
+	q.predictState(victim, out, x)
+}
+
+// listFeasible lists the feasible nodes, and the special nodes among them.
+func (q *Predictor) listFeasible(victim cluster.NodeID) {
 	q.feasible.allowGroups()
 	q.feasible.find()
 	q.special.collect(victim)
 	q.top.reset()
-	return q.predictState(victim, out, x)
 }
 
 // predictGone predicts the state in which the victim is gone. The caller must call
-// predictTerminating before. Only the feasibility of the victim's node differs between the two
-// states.
-func (q *Predictor) predictGone(victim cluster.NodeID, out *prediction.State, x *stateBuffers) bool {
-	if q.feasible.allowGroups() {
-		return q.predictTerminating(victim, out, x)
+// predictTerminating before. Unless filters examine each node or the allowed groups change, only the
+// feasibility of the victim's node differs between the two states.
+func (q *Predictor) predictGone(victim cluster.NodeID, out *prediction.State, x *stateBuffers) {
+	if q.pod.checksNodes || q.feasible.allowGroups() {
+		q.predictTerminating(victim, out, x)
+		return
 	}
 	q.updateVictimNode(victim)
-	return q.predictState(victim, out, x)
+	q.predictState(victim, out, x)
 }
 
 func (q *Predictor) updateVictimNode(victim cluster.NodeID) {
@@ -111,17 +142,13 @@ func (q *Predictor) updateVictimNode(victim cluster.NodeID) {
 	q.special.score(x)
 }
 
-// predictState computes the odds of the current state, or returns false if there are too many score
-// groups. The second state reuses the odds of the starts whose windows cannot contain the victim's
-// node.
-func (q *Predictor) predictState(victim cluster.NodeID, out *prediction.State, x *stateBuffers) bool {
-	alike, ok := q.scores.findScoreGroups()
-	if !ok {
-		return false
-	}
+// predictState computes the odds of the current state. The second state reuses the odds of the starts whose windows
+// cannot contain the victim's node.
+func (q *Predictor) predictState(victim cluster.NodeID, out *prediction.State, x *stateBuffers) {
+	alike := q.scores.findScoreGroups()
 	if q.feasible.count <= q.pod.sampleSize {
 		q.predictUnsampled(out, x)
-		return true
+		return
 	}
 	q.feasible.wrap()
 	q.odds.clear()
@@ -136,7 +163,6 @@ func (q *Predictor) predictState(victim cluster.NodeID, out *prediction.State, x
 	q.windows.predictStarts(with)
 	q.levels.mixInRandomSamples(q.RandomSampleWeight)
 	q.writeState(out, x)
-	return true
 }
 
 // predictUnsampled finds the nodes with the best total score if the scheduler scores every feasible
@@ -147,11 +173,10 @@ func (q *Predictor) predictUnsampled(out *prediction.State, x *stateBuffers) {
 		return
 	}
 	out.Winners = x.winners[:0]
-	q.scores.spreadWeights = [maxSoftConstraints]float64{}
 	q.scores.scoreAllFeasible()
 	q.levels.resetLevels()
 	total := q.levels.nodesWithNextBestScore()
-	out.Best, out.FeasibleSet = int64(total), q.feasible.set(x)
+	out.Best, out.FeasibleSet = total, q.feasible.set(x)
 	for k, t := range q.levels.nextTotal {
 		if s, level := &q.top.lists[k], q.levels.nextLevel[k]; t == total {
 			for _, at := range s.nodes[s.levelStarts[level]:s.levelStarts[level+1]] {
@@ -171,7 +196,7 @@ type stateBuffers struct {
 }
 
 func (q *Predictor) writeState(out *prediction.State, x *stateBuffers) {
-	out.SampleSize, out.Best, out.FeasibleSet = q.pod.sampleSize, int64(q.odds.maxTotal), q.feasible.set(x)
+	out.SampleSize, out.Best, out.FeasibleSet = q.pod.sampleSize, q.odds.maxTotal, q.feasible.set(x)
 	out.Winners, out.Odds = x.winners[:0], x.odds[:0]
 	defer func() { x.winners, x.odds = out.Winners, out.Odds }()
 	for i, word := range q.odds.bits {
@@ -191,7 +216,7 @@ func NewPredictor(w *model.Cluster, groups *GroupCache) *Predictor {
 	w.OnChange = q.nodes.update
 	q.pod.scratch = &cycle.Scratch{}
 	q.feasible = feasibleNodes{pod: &q.pod, nodes: &q.nodes, positions: make([]int32, 2*n), bits: make([]uint64, words), countBefore: make([]int32, words)}
-	q.special = specialNodes{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, positions: make([]uint64, words)}
+	q.special = specialNodes{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, top: &q.top, positions: make([]uint64, words)}
 	q.top = topNodes{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, special: &q.special}
 	q.scores = relativeScores{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, special: &q.special, top: &q.top}
 	q.odds = nodeOdds{byNode: make([]float64, n), bits: make([]uint64, words)}

@@ -1,13 +1,22 @@
 package fast
 
-import (
-	"math/bits"
+import "math/bits"
 
-	"github.com/evenkeel-project/evenkeel/placement/sampling"
-)
+// RandomSampleWeight is the weight of a random sample in the odds, 0..1.
+//
+// The scheduler filters nodes in parallel, in chunks of about the square root of their number. When
+// the search stops, some chunks are incomplete, so the sample is not exactly a window. The
+// difference grows with the number of processors and cannot be predicted. For this share of the
+// odds, the model assumes that every set of feasible nodes is equally likely. RandomSampleWeight
+// was measured on the scheduler's own code (docs/reference/placement.md).
+const RandomSampleWeight = 0.15
 
-// mixInRandomSamples combines the odds of the windows with the odds in a random sample, as
-// sampling.Sampler does. The cost is about 10 N / sampleSize node reads.
+// negligible is the probability of a sample without any better node at which
+// computeRandomSampleOdds stops.
+const negligible = 1e-4
+
+// mixInRandomSamples combines the odds of the windows with the odds in a random sample. The cost is about 10 N /
+// sampleSize node reads.
 func (c *levelSearch) mixInRandomSamples(weight float64) {
 	if weight == 0 {
 		return
@@ -39,7 +48,7 @@ func (c *levelSearch) computeRandomSampleOdds() (rest float64) {
 	c.shares, c.shareLevels = c.shares[:0], c.shareLevels[:0]
 	c.resetLevels()
 	missed, passed := 1.0, 0 // missed: probability that no passed node is in the sample
-	for missed >= sampling.Negligible && passed < n {
+	for missed >= negligible && passed < n {
 		total, better, count := c.nodesWithNextBestScore(), missed, 0
 		for k, t := range c.nextTotal {
 			if t != total {

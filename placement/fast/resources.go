@@ -99,8 +99,10 @@ func (r *nodeResources) update(n cluster.NodeID) {
 		has.milliCPU = noPodSlot
 	}
 	r.hasAssumedRequests = r.hasAssumedRequests || l.MilliCPU != l.NonZeroMilliCPU || l.MemoryBytes != l.NonZeroBytes
-	base := uint8(freePercentOf(x.leftMilliCPU, x.percentPerMilliCPU) + freePercentOf(x.leftBytes, x.percentPerByte))
-	bit := uint64(1) << (place & 63)
+	bit, base := uint64(1)<<(place&63), uint8(0)
+	if r.exact { // else some node may have no cpu or no memory
+		base = uint8(freePercentOf(x.leftMilliCPU, x.percentPerMilliCPU) + freePercentOf(x.leftBytes, x.percentPerByte))
+	}
 	if was := r.freePercent[place]; was != base {
 		r.countByFree[was]--
 		r.countByFree[base]++

@@ -1,6 +1,7 @@
 package fast
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -18,22 +19,22 @@ import (
 // The estimate of a node is twice its weighted score for free resources and images. The requests of
 // the new pod are not included. The estimate of a node gives an upper bound of its score.
 type topNodes struct {
-	pod          *podToPlace
-	nodes        *nodeResources
-	feasible     *feasibleNodes
-	special      *specialNodes
-	lists        []scoreList // by score group
-	specialOrder []uint64    // scratch of listSpecialNodes
+	pod      *podToPlace
+	nodes    *nodeResources
+	feasible *feasibleNodes
+	special  *specialNodes
+	lists    []scoreList // by score group
 
 	minLoss       int32 // the pod lowers every estimate by at least this
-	maxBalanced   int32 // upper bound of the weighted BalancedAllocation score
+	maxBalanced   int64 // upper bound of the weighted BalancedAllocation score
 	estimateSlack int   // estimates may differ by this if scores are equal
 	estimateRange int   // every estimate is below it
 
 	freeFactor, imageFactor         int32   // weights of free percent and image score in an estimate
 	wantedNodes                     []int   // by group: number of nodes to list; 0: none listed yet
 	minEstimate                     []int32 // by group: smallest estimate that is listed
-	countByEstimate                 []int32 // number of nodes by estimate; scratch of sortLevels
+	countByEstimate                 []int32 // number of nodes by estimate
+	sortScratch                     []int32 // scratch of sortLevels
 	entries                         []uint64
 	groupPositions, pickedPositions []uint64 // bit sets: positions of the group, and of the nodes to list
 }
@@ -42,11 +43,12 @@ type topNodes struct {
 // with the best nodes; listMoreNodes extends the list.
 type scoreList struct {
 	nodes       []int32 // indexes of feasible nodes; by level, then in node order
-	levelScores []int32 // by level, falling
+	levelScores []int64 // by level, falling
 	levelStarts []int32 // by level: its start in nodes; then the end
-	unlistedMax int32   // upper bound of the unlisted scores; noScore: all nodes are listed
+	unlistedMax int64   // upper bound of the unlisted scores; noScore: all nodes are listed
 
-	found, foundScores []int32 // input of sortLevels: feasible indexes, and their positions or scores
+	found       []int32 // input of sortLevels: feasible indexes, rising
+	foundScores []int64 // input of sortLevels: their scores; before, their positions
 }
 
 const noScore = math.MinInt32
@@ -76,11 +78,8 @@ func (h *topNodes) reset() {
 }
 
 func (h *topNodes) hasOrdinaryNode(g int) bool {
-	if !h.feasible.groupAllowed[g] {
-		return false
-	}
-	for i, places := range h.pod.view.groups.bits[g] {
-		if places&h.feasible.bits[i]&^h.special.positions[i] != 0 {
+	if h.feasible.groupAllowed[g] {
+		for range h.special.ordinaryNodes(g) {
 			return true
 		}
 	}
@@ -88,23 +87,30 @@ func (h *topNodes) hasOrdinaryNode(g int) bool {
 }
 
 func (s *scoreList) reset() {
-	s.nodes, s.levelScores, s.levelStarts, s.found, s.unlistedMax = s.nodes[:0], s.levelScores[:0], s.levelStarts[:0], s.found[:0], noScore
+	s.nodes, s.levelScores, s.levelStarts, s.found, s.foundScores, s.unlistedMax = s.nodes[:0], s.levelScores[:0], s.levelStarts[:0], s.found[:0], s.foundScores[:0], noScore
 }
 
 // maxScore returns the largest fixed score that a node with this estimate can have.
-func (h *topNodes) maxScore(mark int32) int32 { return max(mark-h.minLoss, 0)>>1 + h.maxBalanced }
+func (h *topNodes) maxScore(mark int32) int64 {
+	return int64(max(mark-h.minLoss, 0)>>1) + h.maxBalanced
+}
 
 // computeBounds computes bounds of fixed scores from estimates. The pod lowers each free share by
 // minLoss or more: its share of the largest node, rounded down. If scores assume larger requests
 // than the pod has, only one of the two resources is certain to shrink. estimateSlack covers the
-// extra loss on the smallest node and the spread of BalancedAllocation around its mean.
+// extra loss on the smallest node and the spread of BalancedAllocation around its mean. Without
+// estimates, the estimate of every node is 0, so all nodes are listed together.
 func (h *topNodes) computeBounds() {
+	h.freeFactor, h.imageFactor, h.minLoss, h.maxBalanced, h.estimateSlack, h.estimateRange = 0, 0, 0, math.MaxInt64/2, 0, 1
+	if !h.estimates() {
+		return
+	}
 	weights, as := &h.pod.replacement.Profile.Weights, &h.pod.replacement.ScoredRequests
 	cpu, memory := scheduler.MaxScore*as.MilliCPU/h.nodes.mostMilliCPU, scheduler.MaxScore*as.MemoryBytes/h.nodes.mostBytes
 	if h.minLoss = int32(cpu + memory); h.nodes.hasAssumedRequests || as.MilliCPU > h.pod.replacement.Requests.MilliCPU || as.MemoryBytes > h.pod.replacement.Requests.MemoryBytes {
 		h.minLoss = int32(min(cpu, memory))
 	}
-	h.freeFactor, h.imageFactor = int32(weights.ResourcesFit), 0
+	h.freeFactor = int32(weights.ResourcesFit)
 	h.minLoss *= h.freeFactor
 	h.maxBalanced = h.maxBalancedScore()
 	taken := min(scheduler.MaxScore, scheduler.MaxScore*as.MilliCPU/h.nodes.leastMilliCPU) + min(scheduler.MaxScore, scheduler.MaxScore*as.MemoryBytes/h.nodes.leastBytes) + 2
@@ -120,19 +126,23 @@ func (h *topNodes) computeBounds() {
 // each added node.
 func (h *topNodes) listMoreNodes(g int) {
 	s := &h.lists[g]
+	s.found, s.foundScores = s.found[:0], s.foundScores[:0]
 	if h.wantedNodes[g] == 0 {
 		h.minEstimate[g] = int32(h.estimateRange)
 		h.wantedNodes[g] = (1 + initialWindows*h.feasible.count/h.pod.sampleSize) / quotaFactor
 	}
 	h.wantedNodes[g] = (h.wantedNodes[g] + 1) * quotaFactor
-	if h.pod.replacement.StaticScores.Images == nil {
+	if h.estimates() && h.pod.replacement.StaticScores.Images == nil {
 		h.listByFreePercent(g)
 	} else {
 		h.listByEstimate(g)
 	}
-	h.nodes.scoreFixed(h.pod.replacement, s.foundScores)
-	s.sortLevels(&h.countByEstimate)
+	h.scoreFixed(s.foundScores)
+	s.sortLevels(&h.sortScratch)
 }
+
+// estimates reports whether estimates bound the fixed scores.
+func (h *topNodes) estimates() bool { return h.pod.view.estimates && h.nodes.exact }
 
 // lowerMinEstimate lowers the smallest listed estimate until the list has the wanted number of
 // nodes.
@@ -147,19 +157,20 @@ func (h *topNodes) lowerMinEstimate(g int, s *scoreList, reached int32) {
 // listByFreePercent is listByEstimate without image scores. Without image scores, the estimate
 // depends only on the free percent, so bit sets find the nodes.
 func (h *topNodes) listByFreePercent(g int) {
-	f, s, wanted, base := h.feasible, &h.lists[g], h.wantedNodes[g], h.nodes.maxFreePercent()
+	s, wanted, base, first := &h.lists[g], h.wantedNodes[g], h.nodes.maxFreePercent(), h.pod.view.groups.firstWord[g]
 	mine := append(h.groupPositions[:0], h.pod.view.groups.bits[g]...)
+	fitting, before := h.feasible.bits[first:], h.feasible.countBefore[first:]
 	picked := append(h.pickedPositions[:0], mine...)
 	clear(picked)
 	h.groupPositions, h.pickedPositions = mine, picked
 	for i := range mine {
-		mine[i] &= f.bits[i] &^ h.special.positions[i]
+		mine[i] &= fitting[i] &^ h.special.positions[first+i]
 	}
 	for ; base > 0; base-- {
 		if h.nodes.countByFree[base] == 0 {
 			continue
 		}
-		for i, word := range h.nodes.positionsByFree[base] {
+		for i, word := range h.nodes.positionsByFree[base][first : first+len(mine)] {
 			wanted -= bits.OnesCount64(word & mine[i])
 		}
 		if wanted <= 0 {
@@ -171,16 +182,15 @@ func (h *topNodes) listByFreePercent(g int) {
 		if h.nodes.countByFree[b] == 0 {
 			continue
 		}
-		for i, word := range h.nodes.positionsByFree[b] {
+		for i, word := range h.nodes.positionsByFree[b][first : first+len(mine)] {
 			picked[i] |= word
 		}
 	}
-	s.found, s.foundScores = s.found[:0], s.foundScores[:0]
 	for i, word := range picked {
-		fits, low := f.bits[i], int32(i<<6)
+		low := int64(first+i) << 6
 		for left := word & mine[i]; left != 0; left &= left - 1 {
-			s.found = append(s.found, f.countBefore[i]+int32(bits.OnesCount64(fits&(left&-left-1))))
-			s.foundScores = append(s.foundScores, low+int32(bits.TrailingZeros64(left)))
+			s.found = append(s.found, before[i]+int32(bits.OnesCount64(fitting[i]&(left&-left-1))))
+			s.foundScores = append(s.foundScores, low+int64(bits.TrailingZeros64(left)))
 		}
 	}
 }
@@ -188,27 +198,23 @@ func (h *topNodes) listByFreePercent(g int) {
 // listByEstimate finds the ordinary feasible nodes of a group in node order, and counts them by
 // estimate.
 func (h *topNodes) listByEstimate(g int) {
-	f, images := h.feasible, h.pod.replacement.StaticScores.Images
+	images := h.pod.replacement.StaticScores.Images
 	h.entries, h.countByEstimate = h.entries[:0], cycle.ResizeZeroed(h.countByEstimate, h.estimateRange)
-	for i, places := range h.pod.view.groups.bits[g] {
-		fits := f.bits[i]
-		for left := places & fits &^ h.special.positions[i]; left != 0; left &= left - 1 {
-			bit := left & -left
-			place := i<<6 + bits.TrailingZeros64(left)
-			mark := int32(h.nodes.freePercent[place])*h.freeFactor + h.imageFactor*int32(images[h.nodes.model.NodeOrder[place]])
-			h.countByEstimate[mark]++
-			number := int(f.countBefore[i]) + bits.OnesCount64(fits&(bit-1))
-			h.entries = append(h.entries, uint64(place)<<40|uint64(number)<<16|uint64(mark))
+	for index, place := range h.special.ordinaryNodes(g) {
+		mark := int32(h.nodes.freePercent[place]) * h.freeFactor
+		if h.imageFactor > 0 {
+			mark += h.imageFactor * int32(images[h.nodes.model.NodeOrder[place]])
 		}
+		h.countByEstimate[mark]++
+		h.entries = append(h.entries, uint64(place)<<40|uint64(index)<<16|uint64(mark))
 	}
 	s := &h.lists[g]
 	h.lowerMinEstimate(g, s, h.estimateOfRank(h.wantedNodes[g]))
-	s.found, s.foundScores = s.found[:0], s.foundScores[:0]
 	floor := uint64(h.minEstimate[g])
 	for _, x := range h.entries {
 		if x&0xffff >= floor {
 			s.found = append(s.found, int32(x>>16&0xffffff))
-			s.foundScores = append(s.foundScores, int32(x>>40))
+			s.foundScores = append(s.foundScores, int64(x>>40))
 		}
 	}
 }
@@ -223,8 +229,11 @@ func (h *topNodes) estimateOfRank(quota int) int32 {
 	return 0
 }
 
-// sortLevels sorts the found nodes into levels of equal score by counting, in O(nodes + range of
-// scores) time.
+// maxScoreTable is the largest range of scores that sortLevels counts in a table.
+const maxScoreTable = 1 << 16
+
+// sortLevels sorts the found nodes into levels of equal score. Unless weights are very large, it counts them in
+// O(nodes + range of scores) time.
 func (s *scoreList) sortLevels(table *[]int32) {
 	s.levelScores, s.levelStarts, s.nodes = s.levelScores[:0], s.levelStarts[:0], cycle.ResizeSlice(s.nodes, len(s.found))
 	if len(s.found) == 0 {
@@ -235,6 +244,10 @@ func (s *scoreList) sortLevels(table *[]int32) {
 	for _, v := range s.foundScores {
 		least, most = min(least, v), max(most, v)
 	}
+	if most-least >= maxScoreTable {
+		s.sortByComparing(table)
+		return
+	}
 	count := cycle.ResizeZeroed(*table, int(most-least)+1)
 	*table = count
 	for _, v := range s.foundScores {
@@ -243,7 +256,7 @@ func (s *scoreList) sortLevels(table *[]int32) {
 	sum := int32(0)
 	for i, c := range count {
 		if count[i] = sum; c > 0 {
-			s.levelScores, s.levelStarts = append(s.levelScores, most-int32(i)), append(s.levelStarts, sum)
+			s.levelScores, s.levelStarts = append(s.levelScores, most-int64(i)), append(s.levelStarts, sum)
 		}
 		sum += c
 	}
@@ -255,17 +268,34 @@ func (s *scoreList) sortLevels(table *[]int32) {
 	}
 }
 
+// sortByComparing is sortLevels for a large range of scores.
+func (s *scoreList) sortByComparing(order *[]int32) {
+	list := cycle.ResizeSlice(*order, len(s.found))
+	*order = list
+	for i := range list {
+		list[i] = int32(i)
+	}
+	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(s.foundScores[b], s.foundScores[a]) })
+	for at, i := range list {
+		if v := s.foundScores[i]; at == 0 || v != s.levelScores[len(s.levelScores)-1] {
+			s.levelScores, s.levelStarts = append(s.levelScores, v), append(s.levelStarts, int32(at))
+		}
+		s.nodes[at] = s.found[i]
+	}
+	s.levelStarts = append(s.levelStarts, int32(len(list)))
+}
+
 // maxBalancedScore returns an upper bound of the weighted BalancedAllocation score. If the score is
 // the balance of the node, it can reach the maximum. If the score is a gain, the pod changes the
 // deviation by at most half of its larger share of cpu or memory, plus less than 1 by rounding.
-func (h *topNodes) maxBalancedScore() int32 {
-	weight, r := int32(h.pod.replacement.Profile.Weights.BalancedAllocation), &h.pod.replacement.Requests
+func (h *topNodes) maxBalancedScore() int64 {
+	weight, r := h.pod.replacement.Profile.Weights.BalancedAllocation, &h.pod.replacement.Requests
 	if !h.nodes.balancedByGain {
 		return weight * scheduler.MaxScore
 	}
 	share := max(float64(max(r.MilliCPU, 0))/float64(h.nodes.leastMilliCPU), float64(max(r.MemoryBytes, 0))/float64(h.nodes.leastBytes))
 	gain := int64(math.Floor(min(share, 1)*scheduler.MaxScore/2+1e-6)) + 1
-	return weight * int32(min(score.BalanceGain(gain, 0), scheduler.MaxScore))
+	return weight * min(score.BalanceGain(gain, 0), scheduler.MaxScore)
 }
 
 // typicalBalanced returns a BalancedAllocation score that most nodes reach: a pod that changes little
@@ -277,19 +307,35 @@ func (h *topNodes) typicalBalanced() int {
 	return scheduler.MaxScore * 19 / 20
 }
 
-// scoreFixed replaces each position in the list by the fixed score of its node: NodeResourcesFit,
-// BalancedAllocation and ImageLocality.
-func (r *nodeResources) scoreFixed(in *cycle.Replacement, list []int32) {
+// scoreFixed replaces each position in the list by the fixed score of its node.
+func (h *topNodes) scoreFixed(list []int64) {
+	in := h.pod.replacement
+	if h.estimates() {
+		h.nodes.scoreDefault(in, list)
+		return
+	}
+	for i, place := range list {
+		list[i] = 0
+		for k := range in.Scorers {
+			if s := &in.Scorers[k]; s.NodeScore != nil {
+				list[i] += s.Weight * s.NodeScore(h.nodes.model, in, h.nodes.model.NodeOrder[place])
+			}
+		}
+	}
+}
+
+// scoreDefault is scoreFixed for the default plugins: NodeResourcesFit, BalancedAllocation and ImageLocality.
+func (r *nodeResources) scoreDefault(in *cycle.Replacement, list []int64) {
 	as, requested, weights, images := &in.ScoredRequests, &in.Requests, &in.Profile.Weights, in.StaticScores.Images
 	cpu, memory := float64(as.MilliCPU), float64(as.MemoryBytes)
 	halfCPU, halfMemory := float64(requested.MilliCPU)/2, float64(requested.MemoryBytes)/2
-	fit, even, byGain := int32(weights.ResourcesFit), weights.BalancedAllocation, r.balancedByGain
+	fit, even, byGain := weights.ResourcesFit, weights.BalancedAllocation, r.balancedByGain
 	if requested.MilliCPU == 0 && requested.MemoryBytes == 0 {
 		even = 0
 	}
 	for i, place := range list {
 		x := &r.scoring[place]
-		sum := (freePercentOf(x.leftMilliCPU-cpu, x.percentPerMilliCPU) + freePercentOf(x.leftBytes-memory, x.percentPerByte)) >> 1 * fit
+		sum := int64((freePercentOf(x.leftMilliCPU-cpu, x.percentPerMilliCPU)+freePercentOf(x.leftBytes-memory, x.percentPerByte))>>1) * fit
 		if even != 0 {
 			v := 100 - math.Abs(x.halfShareDiff+(halfCPU*x.percentPerMilliCPU-halfMemory*x.percentPerByte))
 			with := int64(v)
@@ -299,10 +345,10 @@ func (r *nodeResources) scoreFixed(in *cycle.Replacement, list []int32) {
 			if byGain {
 				with = score.BalanceGain(with, x.balance)
 			}
-			sum += int32(even * with)
+			sum += even * with
 		}
 		if images != nil {
-			sum += int32(weights.ImageLocality) * int32(images[r.model.NodeOrder[place]])
+			sum += weights.ImageLocality * int64(images[r.model.NodeOrder[place]])
 		}
 		list[i] = sum
 	}
@@ -314,7 +360,7 @@ func (r *nodeResources) scoreFixed(in *cycle.Replacement, list []int32) {
 const roundingMargin = 1e-9
 
 // computeExactBalance returns score.Balance of the node including the new pod.
-func (r *nodeResources) computeExactBalance(added *cluster.Resources, place int32) int64 {
+func (r *nodeResources) computeExactBalance(added *cluster.Resources, place int64) int64 {
 	l := &r.model.Requests[r.model.NodeOrder[place]]
 	return score.Balance(l.MilliCPU+added.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+added.MemoryBytes, l.AllocatableBytes)
 }
@@ -327,25 +373,14 @@ func (h *topNodes) listSpecialNodes(groups, scoreGroups int) {
 	for k := groups; k < scoreGroups; k++ {
 		h.lists[k].reset()
 	}
-	list := h.specialOrder[:0]
 	for i := range h.special.list {
-		if h.special.list[i].feasible {
-			x := &h.special.list[i]
-			list = append(list, uint64(math.MaxUint16-x.fixedScore)<<48|uint64(x.feasibleIndex)<<24|uint64(i))
+		if x := &h.special.list[i]; x.feasible {
+			s := &h.lists[x.scoreGroup]
+			s.found, s.foundScores = append(s.found, x.feasibleIndex), append(s.foundScores, x.fixedScore)
 		}
-	}
-	h.specialOrder = list
-	slices.Sort(list) // by falling score, then by feasible index; a score is at most 10,000
-	for _, key := range list {
-		x := &h.special.list[key&(1<<24-1)]
-		s := &h.lists[x.scoreGroup]
-		if last := len(s.levelScores) - 1; last < 0 || s.levelScores[last] != x.fixedScore {
-			s.levelScores, s.levelStarts = append(s.levelScores, x.fixedScore), append(s.levelStarts, int32(len(s.nodes)))
-		}
-		s.nodes = append(s.nodes, x.feasibleIndex)
 	}
 	for k := groups; k < scoreGroups; k++ {
-		h.lists[k].levelStarts = append(h.lists[k].levelStarts, int32(len(h.lists[k].nodes)))
+		h.lists[k].sortLevels(&h.sortScratch)
 	}
 }
 

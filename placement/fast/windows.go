@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement/sampling"
 )
 
 // windowEvents lists the start positions at which a score group enters or leaves the window.
@@ -22,13 +21,13 @@ type windowEvents struct {
 // find finds the start positions at which score groups enter and leave the window. The
 // time is O(k log k) for k special nodes, plus O(N) for each group that some window lacks.
 func (p *windowEvents) find() {
-	p.events, p.constantDomains = p.events[:0], true
+	p.events, p.constantDomains = p.events[:0], len(p.pod.view.unspread) == 0
 	for g := range p.pod.view.groups.nodes {
-		if p.inEveryWindow(uint8(g)) {
+		if p.inEveryWindow(int32(g)) {
 			p.scores.groups[g].inEveryWindow = 1
 		} else {
 			p.constantDomains = false // windows without the group have fewer domains
-			p.addGroupEvents(uint8(g))
+			p.addGroupEvents(int32(g))
 		}
 	}
 	for i := range p.special.list {
@@ -38,7 +37,6 @@ func (p *windowEvents) find() {
 		}
 	}
 	slices.Sort(p.events)
-	p.scores.spreadWeights = [maxSoftConstraints]float64{}
 }
 
 // splitStarts splits the start positions by whether their windows contain the victim's node if this
@@ -74,7 +72,7 @@ func (p *windowEvents) add(kind, from, to int32) {
 
 // inEveryWindow reports whether a group has a node in every half window, and therefore in every
 // window. If the result is false, the group may still be in every window.
-func (p *windowEvents) inEveryWindow(g uint8) bool {
+func (p *windowEvents) inEveryWindow(g int32) bool {
 	f, half := p.feasible, p.pod.sampleSize/2
 	for from := 0; from < f.count; from += half {
 		i, end := from, min(from+half, f.count)
@@ -88,25 +86,22 @@ func (p *windowEvents) inEveryWindow(g uint8) bool {
 	return true
 }
 
-func (p *windowEvents) addGroupEvents(g uint8) {
-	f, from, to, any := p.feasible, int32(0), int32(0), false
-	for i := range f.count {
-		if !p.special.isOrdinary(f.positions[i], g) {
-			continue
-		}
-		first, last := p.feasible.startsCovering(int32(i))
+func (p *windowEvents) addGroupEvents(g int32) {
+	from, to, any := int32(0), int32(0), false
+	for at := range p.special.ordinaryNodes(int(g)) {
+		first, last := p.feasible.startsCovering(at)
 		switch {
 		case !any:
 			any, from, to = true, first, last
 		case first <= to+1:
 			to = last
 		default:
-			p.add(int32(g), from, to)
+			p.add(g, from, to)
 			from, to = first, last
 		}
 	}
 	if any {
-		p.add(int32(g), from, to)
+		p.add(g, from, to)
 	}
 }
 
@@ -118,7 +113,7 @@ func (p *windowEvents) predictStarts(runs []startRange) {
 	for k := range p.scores.groups {
 		p.scores.groups[k].presence = p.scores.groups[k].inEveryWindow
 	}
-	var now sampling.Ranges
+	var now scoreRanges
 	for at, next := int32(0), int32(0); at < n; at = next {
 		for ; i < len(p.events) && int32(p.events[i]>>32) == at; i++ {
 			p.scores.groups[uint32(p.events[i])>>1].presence += int32(p.events[i]&1)*2 - 1

@@ -8,29 +8,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// PassesStaticFilters reports whether the node passes every filter that depends neither on other
-// pods nor on free resources.
-func PassesStaticFilters(in *cycle.Replacement, n cluster.NodeID) bool {
-	passes := func(byNode []bool) bool { return byNode == nil || byNode[n] }
-	return in.CanRun[n] && in.Volumes.RefusedReason == "" && passes(in.Volumes.Bindable) && passes(in.Volumes.InZone) &&
-		passes(in.FeaturesOK)
-}
-
-// FeasibleNodes appends the nodes that pass every filter. RefusedWithNominatedPods checks nominated
-// pods, which FeasibleNodes ignores.
-func FeasibleNodes(r *cycle.Attempt, out []cluster.NodeID) []cluster.NodeID {
-	if r.ClaimInUse != "" {
-		return out
-	}
-	local := r.Replacement.HasNoDomainFilters()
-	for n, ok := range r.Replacement.Local.Passes {
-		if ok && (local || passesTopologySpread(r, n) && passesRequiredTerms(r, n)) {
-			out = append(out, cluster.NodeID(n))
-		}
-	}
-	return out
-}
-
 // RefusedBy returns the first filter, in the order of the scheduler, that refuses the node; empty
 // if the node passes.
 func RefusedBy(r *cycle.Attempt, n int) scheduler.Filter {

@@ -12,7 +12,7 @@ func (m *Cluster) Clone() (*Cluster, *ClonedCounters) {
 	c := *m
 	c.PodNode, c.terminating = slices.Clone(m.PodNode), maps.Clone(m.terminating)
 	c.profiles, c.Topologies, c.NodesWithKeys = maps.Clone(m.profiles), maps.Clone(m.Topologies), maps.Clone(m.NodesWithKeys)
-	c.ChangedNodes, c.OnChange = slices.Clone(m.ChangedNodes), nil
+	c.OnChange = nil
 	if m.Packing != nil {
 		p := *m.Packing
 		p.Nodes = slices.Clone(p.Nodes)

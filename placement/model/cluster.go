@@ -57,16 +57,14 @@ type Cluster struct {
 	Services           map[string][]*corev1.Service
 	owners             map[ownerKey]Owner
 
-	Storage        *volume.Storage
-	Ports          PortTable
-	Disks          volume.DiskTable
-	Attachments    *volume.Attachments
-	Nominated      map[cluster.NodeID][]cluster.PodID
-	terminating    map[cluster.PodID]cluster.NodeID // pods that still run beside their replacements; see PlaceReplacement
-	LastID         int                              // highest ID of a Topology or NodeChecks
-	ChangedNodes   []cluster.NodeID                 // nodes whose pods changed, oldest change first
-	DroppedChanges int                              // number of changes that ChangedNodes no longer has
-	OnChange       func(cluster.NodeID)             // called with each node whose pods change; nil: no call
+	Storage     *volume.Storage
+	Ports       PortTable
+	Disks       volume.DiskTable
+	Attachments *volume.Attachments
+	Nominated   map[cluster.NodeID][]cluster.PodID
+	terminating map[cluster.PodID]cluster.NodeID // pods that still run beside their replacements; see PlaceReplacement
+	LastID      int                              // highest ID of a Topology or NodeChecks
+	OnChange    func(cluster.NodeID)             // called with each node whose pods change; nil: no call
 
 	NodeOrder    []cluster.NodeID // order in which the scheduler examines nodes; see InitNodeOrder
 	NodePosition []int32          // by node: its index in NodeOrder
@@ -146,10 +144,28 @@ func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 		m.Risk.adjust(m.PodClass[p].RiskAmounts, n, by)
 	}
 	m.adjustExclusive(p, n, int32(by))
-	m.recordChange(n)
 	if m.OnChange != nil {
 		m.OnChange(n)
 	}
+}
+
+// InBothVictimStates calls f while the victim terminates, then once it is gone. Afterwards,
+// InBothVictimStates restores the victim.
+func (m *Cluster) InBothVictimStates(p cluster.PodID, f func(gone bool)) {
+	n := m.PodNode[p]
+	if n == cluster.NoNode {
+		f(false)
+		f(true)
+		return
+	}
+	m.AdjustSpread(p, n, -1)
+	f(false)
+	m.Attachments.VictimNode = n
+	m.AdjustUsage(p, n, -1)
+	f(true)
+	m.Attachments.VictimNode = cluster.NoNode
+	m.AdjustUsage(p, n, 1)
+	m.AdjustSpread(p, n, 1)
 }
 
 func (m *Cluster) adjustExclusive(p cluster.PodID, n cluster.NodeID, by int32) {
@@ -209,17 +225,6 @@ func (m *Cluster) InitNodeOrder() []cluster.NodeID {
 }
 
 type labelKey struct{ namespace, key string }
-
-// recordChange records that the pods of a node changed. When ChangedNodes has as many entries as
-// there are nodes, recordChange drops all entries. A reader that missed dropped changes must
-// examine every node.
-func (m *Cluster) recordChange(n cluster.NodeID) {
-	if len(m.ChangedNodes) >= len(m.Snap.Nodes) {
-		m.DroppedChanges += len(m.ChangedNodes)
-		m.ChangedNodes = m.ChangedNodes[:0]
-	}
-	m.ChangedNodes = append(m.ChangedNodes, n)
-}
 
 // matches reports whether the term selects the pods of the class.
 func (m *Cluster) matches(t *AffinityTerm, c *EquivalenceClass) bool {

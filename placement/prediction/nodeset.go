@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
 // NodeSet is a bit set of nodes. The zero value is empty.
@@ -15,16 +14,6 @@ type NodeSet struct {
 	Bits     []uint64         // by position
 	Position []int32          // by node; read-only
 	Order    []cluster.NodeID // by position; read-only
-}
-
-func NewNodeSet(w *model.Cluster, nodes []cluster.NodeID) NodeSet {
-	w.InitNodeOrder()
-	places := w.NodePosition
-	s := NodeSet{Count: len(nodes), Bits: make([]uint64, (len(places)+63)/64), Position: places, Order: w.NodeOrder}
-	for _, n := range nodes {
-		s.Bits[places[n]>>6] |= 1 << (places[n] & 63)
-	}
-	return s
 }
 
 func (s NodeSet) Len() int { return s.Count }

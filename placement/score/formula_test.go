@@ -4,8 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
@@ -47,23 +45,6 @@ func TestBalance(t *testing.T) {
 	} {
 		if got := Balance(c.cpu, c.cpuCap, c.mem, c.memCap); got != c.want {
 			t.Errorf("%+v: got %d", c, got)
-		}
-	}
-}
-
-func TestNormalise(t *testing.T) {
-	for _, c := range []struct {
-		in, want []int64
-		reverse  bool
-	}{
-		{[]int64{0, 1, 3}, []int64{0, 33, 100}, false},
-		{[]int64{0, 1, 3}, []int64{100, 67, 0}, true},
-		{[]int64{0, 0}, []int64{0, 0}, false},
-		{[]int64{0, 0}, []int64{100, 100}, true},
-	} {
-		normalise(c.in, c.reverse)
-		if diff := cmp.Diff(c.want, c.in); diff != "" {
-			t.Error(diff)
 		}
 	}
 }

@@ -5,19 +5,18 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// scorePacking scores nodes by expected cpu utilization. As in the plugin, a node without a
+// packing scores a node by its expected cpu utilization. As in the plugin, a node without a
 // measurement gets 0.
-func scorePacking(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	for i, n := range feasible {
-		x := &r.Model.Packing.Nodes[n]
-		if out[i] = 0; !x.Measured {
-			continue
-		}
-		milliCPU := x.UsedMilliCPU + x.UnmeasuredMilliCPU + r.Replacement.Class.ExpectedMilliCPU
-		out[i] = packingScore(100*float64(milliCPU)/float64(x.CapacityMilliCPU), float64(r.Replacement.Profile.Packing.Target))
+func packing(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
+	x := &w.Packing.Nodes[n]
+	if !x.Measured {
+		return 0
 	}
+	milliCPU := x.UsedMilliCPU + x.UnmeasuredMilliCPU + in.Class.ExpectedMilliCPU
+	return packingScore(100*float64(milliCPU)/float64(x.CapacityMilliCPU), float64(in.Profile.Packing.Target))
 }
 
 // packingScore returns the score at p percent utilization with a target of t. The score rises from

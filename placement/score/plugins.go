@@ -1,26 +1,40 @@
 package score
 
 import (
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
+// Names of the score plugins whose scores depend on the other scored nodes. Package fast computes these scores.
+const (
+	TaintToleration   = "TaintToleration"
+	NodeAffinity      = "NodeAffinity"
+	PodTopologySpread = "PodTopologySpread"
+	InterPodAffinity  = "InterPodAffinity"
+)
+
 // plugins lists the score plugins in the order in which Explain prints them. A new plugin needs a
-// field in scheduler.Weights, a line in Weights.ScorePlugins and a line here. Package sampling must
-// know each relative plugin.
+// field in scheduler.Weights, a line in Weights.ScorePlugins and a line here.
 var plugins = []cycle.Scorer{
-	{Name: "TaintToleration", Score: scoreTaints, Relative: true},
-	{Name: "NodeAffinity", Score: scoreNodeAffinity, Relative: true,
-		IsIdle: func(in *cycle.Replacement) bool { return in.StaticScores.Preferred == nil }},
-	{Name: "PodTopologySpread", Score: scoreSpread, Relative: true,
-		IsIdle: func(in *cycle.Replacement) bool { return len(in.Spread.Soft) == 0 }},
-	{Name: "InterPodAffinity", Relative: true,
-		Score:  scoreInterPod,
-		IsIdle: func(in *cycle.Replacement) bool { return len(in.InterPod.Scored) == 0 }},
-	{Name: "NodeResourcesFit", NodeScores: func(in *cycle.Replacement) []int8 { return in.Local.ResourcesFit }},
-	{Name: "NodeResourcesBalancedAllocation", NodeScores: func(in *cycle.Replacement) []int8 { return in.Local.Balanced }},
-	{Name: "ImageLocality", NodeScores: func(in *cycle.Replacement) []int8 { return in.StaticScores.Images }},
-	{Name: "VolumeBinding", NodeScores: func(in *cycle.Replacement) []int8 { return in.Volumes.Score }},
+	{Name: TaintToleration}, {Name: NodeAffinity}, {Name: PodTopologySpread}, {Name: InterPodAffinity},
+	{Name: "NodeResourcesFit", NodeScore: resourcesFit},
+	{Name: "NodeResourcesBalancedAllocation", NodeScore: balancedAllocation},
+	{Name: "ImageLocality", NodeScore: func(_ *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
+		return scoreOrZero(in.StaticScores.Images, n)
+	}},
+	{Name: "VolumeBinding", NodeScore: func(_ *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
+		return scoreOrZero(in.Volumes.Score, n)
+	}},
+}
+
+// scoreOrZero returns the score of a node from a list by node; 0 if there is no list.
+func scoreOrZero(byNode []int8, n cluster.NodeID) int64 {
+	if byNode == nil {
+		return 0
+	}
+	return int64(byNode[n])
 }
 
 // Plugins returns the score plugins of a profile.
@@ -32,13 +46,13 @@ func Plugins(p *scheduler.Compiled) (list []cycle.Scorer) {
 		}
 	}
 	if p.Packing != nil {
-		list = append(list, cycle.Scorer{Name: scheduler.PackingName, Weight: p.Packing.Weight, Score: scorePacking})
+		list = append(list, cycle.Scorer{Name: scheduler.PackingName, Weight: p.Packing.Weight, NodeScore: packing})
 	}
 	if r := p.RiskBalancing; r != nil {
-		list = append(list, cycle.Scorer{Name: scheduler.RiskBalancingName, Weight: r.Weight, Score: scoreRiskBalancing})
+		list = append(list, cycle.Scorer{Name: scheduler.RiskBalancingName, Weight: r.Weight, NodeScore: riskBalancing})
 	}
 	if r := p.LowRisk; r != nil {
-		list = append(list, cycle.Scorer{Name: scheduler.LowRiskName, Weight: r.Weight, Score: scoreLowRisk})
+		list = append(list, cycle.Scorer{Name: scheduler.LowRiskName, Weight: r.Weight, NodeScore: lowRisk})
 	}
 	return list
 }

@@ -11,9 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ResourcesFit returns the score of NodeResourcesFit by the strategy of the profile. The scheduler
+// resourcesFit returns the score of NodeResourcesFit by the strategy of the profile. The scheduler
 // assumes 100m and 200Mi if a container requests no cpu or memory.
-func ResourcesFit(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
+func resourcesFit(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
 	if strategy := &in.Profile.FitStrategy; !strategy.IsDefault() {
 		return weightedResourceScore(w, strategy, in, n)
 	}
@@ -133,11 +133,11 @@ func isScalarResource(name corev1.ResourceName) bool {
 		strings.HasPrefix(string(name), corev1.ResourceAttachableVolumesPrefix)
 }
 
-// BalancedAllocation returns the score of NodeResourcesBalancedAllocation. With
+// balancedAllocation returns the score of NodeResourcesBalancedAllocation. With
 // Features.BalancedByGain, the score is about 75 if the pod changes little, and up to 100 if the pod
 // balances the node. Otherwise the score is the balance of the node with the pod. The score is 0 if
 // the pod requests none of the resources.
-func BalancedAllocation(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
+func balancedAllocation(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
 	if list := in.Profile.BalancedResources; len(list) > 0 {
 		return balancedAllocationOver(w, list, in, n)
 	}

@@ -12,21 +12,20 @@ import (
 // The formulas are those of kubernetes-sigs/scheduler-plugins: pkg/trimaran/loadvariationriskbalancing and
 // pkg/trimaran/lowriskovercommitment.
 
-// scoreRiskBalancing scores nodes by the mean and the deviation of their usage. As in the plugin, a node without a
+// riskBalancing scores a node by the mean and the deviation of its usage. As in the plugin, a node without a
 // measurement gets 0, and a node with a measurement of only one resource gets the score of that resource.
-func scoreRiskBalancing(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	args, pod := r.Replacement.Profile.RiskBalancing, r.Replacement.Class.RiskAmounts.Requests
-	for i, n := range feasible {
-		x, q := &r.Model.Risk.Nodes[n], &r.Model.Requests[n]
-		out[i] = 0
-		cpu := riskBalance(args, x.CPU, share(pod.MilliCPU, q.AllocatableMilliCPU), q.AllocatableMilliCPU > 0)
-		memory := riskBalance(args, x.Memory, share(pod.Bytes, q.AllocatableBytes), q.AllocatableBytes > 0)
-		if x.CPU.Known && x.Memory.Known {
-			out[i] = int64(math.Round(min(cpu, memory)))
-		} else if x.Measured {
-			out[i] = int64(math.Round(max(cpu, memory)))
-		}
+func riskBalancing(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
+	args, pod := in.Profile.RiskBalancing, in.Class.RiskAmounts.Requests
+	x, q := &w.Risk.Nodes[n], &w.Requests[n]
+	cpu := riskBalance(args, x.CPU, share(pod.MilliCPU, q.AllocatableMilliCPU), q.AllocatableMilliCPU > 0)
+	memory := riskBalance(args, x.Memory, share(pod.Bytes, q.AllocatableBytes), q.AllocatableBytes > 0)
+	switch {
+	case x.CPU.Known && x.Memory.Known:
+		return int64(math.Round(min(cpu, memory)))
+	case x.Measured:
+		return int64(math.Round(max(cpu, memory)))
 	}
+	return 0
 }
 
 // riskBalance returns the score of one resource from 0 to 100. request is the share of the allocatable amount that the
@@ -44,22 +43,20 @@ func riskBalance(args *scheduler.LoadVariationRiskBalancing, u model.UsageStatis
 	return (1 - (mean+deviation)/2) * scheduler.MaxScore
 }
 
-// scoreLowRisk scores nodes by the risk that limits and usage exceed what is allocated. As in the plugin, a pod without
+// lowRisk scores a node by the risk that limits and usage exceed what is allocated. As in the plugin, a pod without
 // requests and limits, and a node without a measurement, get 0.
-func scoreLowRisk(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	args, pod := r.Replacement.Profile.LowRisk, r.Replacement.Class.RiskAmounts
-	for i, n := range feasible {
-		x, q := &r.Model.Risk.Nodes[n], &r.Model.Requests[n]
-		if out[i] = 0; !x.Measured || *pod == (model.RiskAmounts{}) {
-			continue
-		}
-		cpu := overCommitment{request: x.Pods.Requests.MilliCPU, limit: x.Pods.Limits.MilliCPU, podRequest: pod.Requests.MilliCPU,
-			podLimit: pod.Limits.MilliCPU, capacity: q.AllocatableMilliCPU, usage: x.CPU}
-		memory := overCommitment{request: x.Pods.Requests.Bytes, limit: x.Pods.Limits.Bytes, podRequest: pod.Requests.Bytes,
-			podLimit: pod.Limits.Bytes, capacity: q.AllocatableBytes, usage: x.Memory}
-		risk := max(cpu.risk(args.CPULimitWeight, args.SmoothingWindows), memory.risk(args.MemoryLimitWeight, args.SmoothingWindows))
-		out[i] = int64(math.Round((1 - risk) * scheduler.MaxScore))
+func lowRisk(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
+	args, pod := in.Profile.LowRisk, in.Class.RiskAmounts
+	x, q := &w.Risk.Nodes[n], &w.Requests[n]
+	if !x.Measured || *pod == (model.RiskAmounts{}) {
+		return 0
 	}
+	cpu := overCommitment{request: x.Pods.Requests.MilliCPU, limit: x.Pods.Limits.MilliCPU, podRequest: pod.Requests.MilliCPU,
+		podLimit: pod.Limits.MilliCPU, capacity: q.AllocatableMilliCPU, usage: x.CPU}
+	memory := overCommitment{request: x.Pods.Requests.Bytes, limit: x.Pods.Limits.Bytes, podRequest: pod.Requests.Bytes,
+		podLimit: pod.Limits.Bytes, capacity: q.AllocatableBytes, usage: x.Memory}
+	risk := max(cpu.risk(args.CPULimitWeight, args.SmoothingWindows), memory.risk(args.MemoryLimitWeight, args.SmoothingWindows))
+	return int64(math.Round((1 - risk) * scheduler.MaxScore))
 }
 
 // overCommitment describes one resource of a node: the sums over its pods without the new pod, the new pod, and what is

@@ -8,7 +8,6 @@ import (
 	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
@@ -58,26 +57,4 @@ func CountUntolerated(taints []corev1.Taint, tolerations []corev1.Toleration) in
 		}
 	}
 	return count
-}
-
-func scoreTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	CountTaints(r, feasible, out)
-	normalise(out, true)
-}
-
-// CountTaints counts the untolerated PreferNoSchedule taints of each node, including hints.
-func CountTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	f := &r.Replacement.StaticScores
-	if f.HintTaint == 0 || !r.Model.Hints.HasTaints() {
-		CopyByNode(out, feasible, f.PreferNoSchedule)
-		return
-	}
-	for i, n := range feasible {
-		out[i] = f.PreferNoSchedule[n] + f.HintTaint*r.Model.Hints.ExtraTaints(n)
-	}
-}
-
-func scoreNodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	CopyByNode(out, feasible, r.Replacement.StaticScores.Preferred)
-	normalise(out, false)
 }
