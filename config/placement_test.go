@@ -37,11 +37,11 @@ func TestPlacementSection(t *testing.T) {
 		return c
 	}
 	c := load()
-	want := map[string]scheduler.Profile{
-		"default-scheduler": scheduler.DefaultProfile(), "packer": scheduler.MostAllocatedProfile(),
-		"trimaran": scheduler.PackingProfile(scheduler.TargetLoadPacking{Weight: 3, Target: 70, DefaultMilliCPU: 1000, Factor: 2}),
-	}
-	spread, packer := want["default-scheduler"], want["packer"]
+	spread, packer, trimaran := scheduler.DefaultProfile(), scheduler.DefaultProfile(), scheduler.DefaultProfile()
+	packer.FitStrategy.Type = scheduler.MostAllocated
+	trimaran.Packing = &scheduler.TargetLoadPacking{Weight: 3, Target: 70, DefaultMilliCPU: 1000, Factor: 2}
+	trimaran.Weights.ResourcesFit, trimaran.Weights.BalancedAllocation = 0, 0
+	want := map[string]scheduler.Profile{"trimaran": trimaran}
 	spread.Weights.PodTopologySpread, packer.Weights.ImageLocality = 5, 0
 	want["default-scheduler"], want["packer"] = spread, packer
 	if d := cmp.Diff(want, c.PlannerOptions().Placement.Profiles); d != "" {

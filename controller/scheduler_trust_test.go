@@ -141,7 +141,7 @@ func TestSchedulerTrustCountsTheLatestPredictions(t *testing.T) {
 	s.Snapshot = knownSnapshot(schedulerCluster(t, []string{"fancy"}, true))
 	check(6)
 	want(plan.SchedulerBindings{Seen: 66, Predicted: 50, Hits: 44})
-	profile = scheduler.MostAllocatedProfile()
+	profile.FitStrategy.Type = scheduler.MostAllocated
 	check(2)
 	if b := s.Counts()["fancy"]; b.Seen != 2 || b.Model == defaultModel {
 		t.Errorf("after a change of the profile: %+v", b)

@@ -16,7 +16,7 @@ import (
 // TestCloneStandsAlone: after different moves, a copy predicts the same as a new model with the
 // same moves, and so does the original.
 func TestCloneStandsAlone(t *testing.T) {
-	profiles := []scheduler.Profile{scheduler.DefaultProfile(), scheduler.MostAllocatedProfile()}
+	profiles := []scheduler.Profile{scheduler.DefaultProfile(), mostAllocatedProfile()}
 	same := func(seed int64, which string, a, b *ClusterModel) {
 		for i := 0; i < len(a.Cluster.Snap.Pods); i += 7 {
 			if got, want := a.Predict(cluster.PodID(i)), b.Predict(cluster.PodID(i)); !reflect.DeepEqual(got, want) {

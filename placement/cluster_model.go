@@ -19,7 +19,6 @@ type ClusterModel struct {
 
 	opts               Options
 	replacements       []*cycle.Replacement // by class number; built on first use
-	scorers            map[*scheduler.Compiled][]cycle.Scorer
 	images             *score.ImageIndex
 	nodeChecks         map[string]*cycle.NodeChecks
 	groups             fast.GroupCache
@@ -33,7 +32,6 @@ func NewClusterModel(s *cluster.Snapshot, opts Options) *ClusterModel {
 	m := &ClusterModel{
 		Cluster:            model.NewCluster(s, opts.Profiles),
 		opts:               opts,
-		scorers:            map[*scheduler.Compiled][]cycle.Scorer{},
 		nodeChecks:         map[string]*cycle.NodeChecks{},
 		images:             score.NewImageIndex(s),
 		randomSampleWeight: fast.RandomSampleWeight,
@@ -59,7 +57,7 @@ type Options struct {
 // NewClusterModel.
 func (m *ClusterModel) Clone() *ClusterModel {
 	c := *m
-	c.nodeChecks, c.scorers = maps.Clone(m.nodeChecks), maps.Clone(m.scorers)
+	c.nodeChecks = maps.Clone(m.nodeChecks)
 	c.groups, c.images = m.groups.Clone(), m.images.Clone()
 	c.fast, c.scratch = nil, cycle.Scratch{}
 	model, copies := m.Cluster.Clone()

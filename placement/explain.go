@@ -5,6 +5,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
 // NodeVerdict is the result of filters and scores for one node in one state of the victim.
@@ -49,9 +50,9 @@ func (m *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone
 			out[n].Why = filter.RefusalMessage(&r, n, refused[n])
 		}
 	}
-	m.predictor().ScoreFeasible(in, p, func(n cluster.NodeID, s *cycle.Scorer, score int64) {
-		out[n].Scores = append(out[n].Scores, PluginScore{s.Name, score, s.Weight})
-		out[n].Total += s.Weight * score
+	m.predictor().ScoreFeasible(in, p, func(n cluster.NodeID, s *score.Plugin, value int64) {
+		out[n].Scores = append(out[n].Scores, PluginScore{s.Name, value, s.Weight})
+		out[n].Total += s.Weight * value
 	})
 	return out
 }

@@ -64,7 +64,7 @@ func hintProfiles() []scheduler.Profile {
 		adds(corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 5, Preference: withoutHintLabel}}}),
 		adds(corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{withoutHintLabel}}}),
 		newProfileWith(func(p *scheduler.Profile) { p.Weights.TaintToleration = 0 }),
-		scheduler.MostAllocatedProfile(),
+		mostAllocatedProfile(),
 	}
 }
 

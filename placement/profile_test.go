@@ -38,7 +38,7 @@ func TestProfileScores(t *testing.T) {
 		a, b         int64
 	}{
 		{"least", "NodeResourcesFit", scheduler.DefaultProfile(), nil, 90, 55},
-		{"most", "NodeResourcesFit", scheduler.MostAllocatedProfile(), nil, 10, 45},
+		{"most", "NodeResourcesFit", mostAllocatedProfile(), nil, 10, 45},
 		{"least, cpu thrice", "NodeResourcesFit", newProfileWith(func(p *scheduler.Profile) {
 			p.FitStrategy.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 3}, {Name: "memory", Weight: 1}}
 		}), nil, 90, 47}, // (3*40 + 70) / 4
@@ -233,7 +233,7 @@ func TestProfilesByScheduler(t *testing.T) {
 		b.app("x"+name, 1000, func(s *corev1.PodSpec) { s.SchedulerName = name }, "a")
 	}
 	unknown := newProfileWith(func(p *scheduler.Profile) { p.UnsupportedReason = "plugin Coscheduling is not supported" })
-	m := b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{"packer": scheduler.MostAllocatedProfile(), "odd": unknown}})
+	m := b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{"packer": mostAllocatedProfile(), "odd": unknown}})
 	for pod, want := range map[string]string{"x-0": "a", "xpacker-0": "b"} {
 		if got := nodeNames(m, m.Predict(podID(t, m, pod)).Gone.Winners); got != want {
 			t.Errorf("%s: %q, want %s", pod, got, want)
@@ -280,4 +280,28 @@ func setAppLabel(b *snapshotBuilder, pods ...string) {
 	for _, name := range pods {
 		b.pod(name).Labels = map[string]string{"app": "x"}
 	}
+}
+
+// mostAllocatedProfile returns the default profile with the scoring strategy MostAllocated.
+func mostAllocatedProfile() scheduler.Profile {
+	return newProfileWith(func(p *scheduler.Profile) { p.FitStrategy.Type = scheduler.MostAllocated })
+}
+
+// newUsageProfile returns the default profile without the scores that allocate by requests, as trimaran's documentation
+// recommends.
+func newUsageProfile(edit func(*scheduler.Profile)) scheduler.Profile {
+	p := scheduler.DefaultProfile()
+	p.Weights.ResourcesFit, p.Weights.BalancedAllocation = 0, 0
+	edit(&p)
+	return p
+}
+
+func packingProfile() scheduler.Profile {
+	args := scheduler.DefaultPacking()
+	return newUsageProfile(func(p *scheduler.Profile) { p.Packing = &args })
+}
+
+func riskBalancingProfile() scheduler.Profile {
+	args := scheduler.DefaultRiskBalancing()
+	return newUsageProfile(func(p *scheduler.Profile) { p.RiskBalancing = &args })
 }

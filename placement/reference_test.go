@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/fast"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
 // reference predicts a replacement exhaustively: it examines every node with every filter, and scores the sample of
@@ -42,7 +43,7 @@ func newReference(m *ClusterModel, p cluster.PodID) *reference {
 
 func (r *reference) newNode(n cluster.NodeID) *referenceNode {
 	x, in, static := &referenceNode{}, r.in, &r.in.StaticScores
-	for _, s := range in.Scorers {
+	for _, s := range score.Plugins(in.Profile) {
 		if s.NodeScore != nil {
 			x.fixed += s.Weight * s.NodeScore(r.m.Cluster, in, n)
 		}

@@ -29,7 +29,6 @@ func (m *ClusterModel) newReplacement(c *model.EquivalenceClass) *cycle.Replacem
 	v := m.nodeChecksOf(pod, c.Profile)
 	in := &cycle.Replacement{Class: c, Profile: c.Profile, NodeChecks: *v}
 	m.replacements[c.Number] = in
-	in.Scorers = m.scorersFor(c.Profile)
 	in.Requests, in.ScoredRequests = model.RequestsOf(pod, m.Cluster.Snap.Scheduler)
 	in.CheckedRequests = c.Profile.CheckedRequests(&in.Requests)
 	in.Ports, in.Disks = c.Ports, c.Disks
@@ -48,15 +47,6 @@ func (m *ClusterModel) newReplacement(c *model.EquivalenceClass) *cycle.Replacem
 	in.InterPod, in.Err = cycle.NewInterPodTerms(m.Cluster, c)
 	in.UnknownNamespaceReason = cycle.UnknownNamespaceReason(m.Cluster, c)
 	return in
-}
-
-func (m *ClusterModel) scorersFor(p *scheduler.Compiled) []cycle.Scorer {
-	list, known := m.scorers[p]
-	if !known {
-		list = score.Plugins(p)
-		m.scorers[p] = list
-	}
-	return list
 }
 
 // nodeChecksOf returns the node checks of the pod's spec under a profile, and builds them on first

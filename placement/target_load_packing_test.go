@@ -72,7 +72,7 @@ func TestTargetLoadPacking(t *testing.T) {
 			if c.edit != nil {
 				c.edit(b)
 			}
-			w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
+			w := b.modelWithProfile(t, packingProfile())
 			for node, want := range map[string]int64{"a": c.a, "b": c.b, "c": 0} {
 				if got := scoreOf(t, explainNode(t, w, "x-0", node, true), scheduler.PackingName); got != want {
 					t.Errorf("%s: %d, want %d", node, got, want)
@@ -92,7 +92,7 @@ func TestPackingFollowsMoves(t *testing.T) {
 	b.metrics("b", "1")
 	b.app("x", 0, nil, "a")
 	b.app("y", 0, nil, "a")
-	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
+	w := b.modelWithProfile(t, packingProfile())
 	score := func() string {
 		return fmt.Sprint(scoreOf(t, explainNode(t, w, "x-0", "a", true), scheduler.PackingName), scoreOf(t, explainNode(t, w, "x-0", "b", true), scheduler.PackingName))
 	}
@@ -113,7 +113,7 @@ func TestPackingNeedsMeasurements(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")
 	b.app("x", 100, nil, "a")
-	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
+	w := b.modelWithProfile(t, packingProfile())
 	if why, ok := w.Supported(podID(t, w, "x-0")); ok || !strings.Contains(why, "neither NodeMetrics nor Usage") {
 		t.Errorf("Supported returned %v, %q; want false and the missing metrics", ok, why)
 	}

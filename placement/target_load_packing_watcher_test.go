@@ -67,7 +67,7 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 	b.app("y", 0, limit("700m"), "b") // bound less than 60 s before the window ends: trimaran adds its expected usage
 	bound := measurementTime.Add(-30 * time.Second)
 	b.pod("y-0").Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(bound)}}
-	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
+	w := b.modelWithProfile(t, packingProfile())
 
 	rec := httptest.NewRecorder()
 	(&web.Server{Metrics: prometheus.NewRegistry(), Routes: web.WatcherRoutes(servedWindows{windows})}).Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/watcher", nil))

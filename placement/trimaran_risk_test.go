@@ -41,7 +41,7 @@ func TestRiskBalancingScores(t *testing.T) {
 	b.usageOf("steady", 1600, 0, 0)
 	b.usageOf("varying", 1600, 800, 0)
 	b.app("x", 0, requesting("800m", ""), "steady")
-	w := b.modelWithProfile(t, scheduler.RiskBalancingProfile(scheduler.DefaultRiskBalancing()))
+	w := b.modelWithProfile(t, riskBalancingProfile())
 	// The mean is 0.4 + 0.2, and the deviation 0 or 0.2: 1 - 0.3 and 1 - 0.4.
 	for node, want := range map[string]int64{"steady": 70, "varying": 60, "unmeasured": 0} {
 		if got := scoreOf(t, explainNode(t, w, "x-0", node, true), scheduler.RiskBalancingName); got != want {
@@ -59,7 +59,8 @@ func TestLowRiskFollowsMoves(t *testing.T) {
 	b.usageOf("b", 0, 0, 0)
 	b.app("x", 0, requesting("1", "2"), "a")
 	b.app("y", 0, requesting("1", "4"), "a")
-	w := b.modelWithProfile(t, scheduler.LowRiskProfile(scheduler.DefaultLowRisk()))
+	args := scheduler.DefaultLowRisk()
+	w := b.modelWithProfile(t, newUsageProfile(func(p *scheduler.Profile) { p.LowRisk = &args }))
 	scores := func() [2]int64 {
 		return [2]int64{scoreOf(t, explainNode(t, w, "x-0", "a", true), scheduler.LowRiskName),
 			scoreOf(t, explainNode(t, w, "x-0", "b", true), scheduler.LowRiskName)}
@@ -84,7 +85,7 @@ func TestRiskScoresNeedMeasurements(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")
 	b.app("x", 100, nil, "a")
-	w := b.modelWithProfile(t, scheduler.RiskBalancingProfile(scheduler.DefaultRiskBalancing()))
+	w := b.modelWithProfile(t, riskBalancingProfile())
 	if why, ok := w.Supported(podID(t, w, "x-0")); ok {
 		t.Errorf("Supported returned true, %q; want false without measurements", why)
 	}

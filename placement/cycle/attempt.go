@@ -72,11 +72,3 @@ func (r *Attempt) hasNoInterPodTerms() bool {
 	}
 	return true
 }
-
-// Scorer is one score plugin of a profile.
-type Scorer struct {
-	Name   string
-	Weight int64
-	// NodeScore returns the score of a node, from 0 to 100. It is nil if the score depends on the other scored nodes.
-	NodeScore func(w *model.Cluster, in *Replacement, n cluster.NodeID) int64
-}

@@ -21,7 +21,6 @@ type Replacement struct {
 	Ports                  []model.HostPort   // NodePorts
 	Disks                  []volume.Disk      // VolumeRestrictions
 	FeaturesOK             []bool             // NodeDeclaredFeatures; nil: all
-	Scorers                []Scorer           // score plugins of the profile
 	Volumes                volume.Placement
 	Spread                 SpreadRules
 	InterPod               InterPodTerms

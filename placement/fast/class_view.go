@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
 // nodeGroups divides the nodes into groups for a class. Nodes of a group differ only in free
@@ -32,6 +33,7 @@ type classView struct {
 	scored       []cycle.TermWithTopology
 	antiByNode   []cycle.TermWithTopology // terms whose domains are single nodes
 	scoredByNode []cycle.TermWithTopology
+	plugins      []score.Plugin   // of the profile; nil with estimates
 	unspread     []cluster.NodeID // nodes whose score for soft constraints is 0, because they lack a topology key
 }
 
@@ -62,11 +64,11 @@ func (g *GroupCache) Clear() {
 	clear(g.groups)
 }
 
-// viewOf returns the classView of the class, and builds it on first use.
-func (g *GroupCache) viewOf(m *model.Cluster, in *cycle.Replacement) *classView {
+// viewOf returns the classView of the class, and builds it on first use. exact is nodeResources.exact.
+func (g *GroupCache) viewOf(m *model.Cluster, in *cycle.Replacement, exact bool) *classView {
 	c := in.Class.Number
 	if g.viewVersion[c] != g.hintVersion {
-		g.views[c], g.viewVersion[c] = g.newClassView(m, in), g.hintVersion
+		g.views[c], g.viewVersion[c] = g.newClassView(m, in, exact), g.hintVersion
 	}
 	return g.views[c]
 }
@@ -94,8 +96,8 @@ func needsNodeChecks(in *cycle.Replacement) bool {
 }
 
 // newClassView sorts the terms by the size of their domains, and the nodes into groups.
-func (g *GroupCache) newClassView(m *model.Cluster, in *cycle.Replacement) *classView {
-	s := &classView{groups: g.groupsOf(m, in), checksNodes: needsNodeChecks(in), estimates: hasEstimates(in)}
+func (g *GroupCache) newClassView(m *model.Cluster, in *cycle.Replacement, exact bool) *classView {
+	s := &classView{groups: g.groupsOf(m, in), checksNodes: needsNodeChecks(in), estimates: exact && hasEstimates(in)}
 	for _, t := range slices.Concat(in.InterPod.Anti, in.InterPod.ExistingAnti) {
 		if t.Topology.OneNodePerDomain {
 			s.antiByNode = append(s.antiByNode, t)
@@ -111,6 +113,9 @@ func (g *GroupCache) newClassView(m *model.Cluster, in *cycle.Replacement) *clas
 		default:
 			s.scored = append(s.scored, t)
 		}
+	}
+	if !s.estimates {
+		s.plugins = score.Plugins(in.Profile)
 	}
 	for n, ok := range in.CanRun {
 		if ok && in.Spread.RequireAllKeys && !in.Spread.SoftKeyNodes[n] {

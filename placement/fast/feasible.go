@@ -68,7 +68,7 @@ func (f *feasibleNodes) allowGroups() (changed bool) {
 	}
 	f.groupAllowed = cycle.ResizeSlice(f.groupAllowed, len(f.pod.view.groups.nodes))
 	for g, n := range f.pod.view.groups.nodes {
-		ok := each || passesSpreadOfGroup(&r, int(n)) && filter.PassesInterPodAffinity(&r, int(n), f.pod.view.anti)
+		ok := each || filter.PassesTopologySpread(&r, int(n), false) && filter.PassesInterPodAffinity(&r, int(n), f.pod.view.anti)
 		changed = changed || f.groupAllowed[g] != ok
 		f.groupAllowed[g] = ok
 	}
@@ -111,19 +111,6 @@ func minPodsPerNode(c *cycle.SpreadConstraint, hasKeys []bool) int64 {
 		return 0
 	}
 	return least
-}
-
-// passesSpreadOfGroup is the PodTopologySpread filter for the domains that all nodes of a group
-// share.
-func passesSpreadOfGroup(r *cycle.Attempt, n int) bool {
-	for i := range r.Replacement.Spread.Hard {
-		c := &r.Replacement.Spread.Hard[i]
-		x := c.Topology.Domain[n]
-		if x == model.NoDomain || !c.Topology.OneNodePerDomain && int64(r.Scratch.CountsByDomain[i][x])+c.SelfMatch-r.Scratch.MinSpreadCounts[i] > c.MaxSkew {
-			return false
-		}
-	}
-	return true
 }
 
 // nodesExcludedByPods returns the nodes that a filter rejects because of the node's own pods.
@@ -296,10 +283,8 @@ func (f *feasibleNodes) startsCovering(at int32) (from, to int32) {
 // firstStartWith returns the first start position whose window contains the node. The last one is
 // the node's own position.
 func (f *feasibleNodes) firstStartWith(at int32) int32 {
-	if at < int32(f.pod.sampleSize) {
-		return 0
-	}
-	return f.positions[at-int32(f.pod.sampleSize)] + 1
+	from, _ := f.startsCovering(at)
+	return max(from, 0)
 }
 
 // set returns the feasible nodes as a set that is valid until the next use of the buffers.

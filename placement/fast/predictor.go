@@ -65,7 +65,7 @@ func (q *Predictor) Predict(in *cycle.Replacement, p cluster.PodID, pr *predicti
 // setPod makes the replacement of the pod the one that is placed.
 func (q *Predictor) setPod(in *cycle.Replacement, p cluster.PodID) {
 	m := q.nodes.model
-	q.pod = podToPlace{replacement: in, victim: p, view: q.groups.viewOf(m, in), softSpread: in.Spread.Soft, scratch: q.pod.scratch,
+	q.pod = podToPlace{replacement: in, victim: p, view: q.groups.viewOf(m, in, q.nodes.exact), softSpread: in.Spread.Soft, scratch: q.pod.scratch,
 		sampleSize: SampleSize(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore)}
 	q.pod.checksNodes = q.pod.view.checksNodes || len(m.Nominated) > 0
 	if in.Profile.Weights.PodTopologySpread == 0 {
@@ -75,11 +75,11 @@ func (q *Predictor) setPod(in *cycle.Replacement, p cluster.PodID) {
 
 // ScoreFeasible calls visit with the score of each plugin for each feasible node, in the model's present state. The
 // scores compare all feasible nodes.
-func (q *Predictor) ScoreFeasible(in *cycle.Replacement, p cluster.PodID, visit func(cluster.NodeID, *cycle.Scorer, int64)) {
+func (q *Predictor) ScoreFeasible(in *cycle.Replacement, p cluster.PodID, visit func(cluster.NodeID, *score.Plugin, int64)) {
 	q.setPod(in, p)
 	q.listFeasible(cluster.NoNode)
 	q.scores.findScoreGroups()
-	x, special := q.scores.scoreAllFeasible(), map[cluster.NodeID]int32{}
+	x, special, plugins := q.scores.scoreAllFeasible(), map[cluster.NodeID]int32{}, score.Plugins(in.Profile)
 	for i := range q.special.list {
 		special[q.special.list[i].node] = q.special.list[i].scoreGroup
 	}
@@ -91,13 +91,12 @@ func (q *Predictor) ScoreFeasible(in *cycle.Replacement, p cluster.PodID, visit 
 		s := q.scores.scoresOf(&q.scores.groups[k], &x)
 		relative := map[string]int64{score.TaintToleration: s.taints, score.NodeAffinity: s.affinity,
 			score.InterPodAffinity: s.interPod, score.PodTopologySpread: s.spread}
-		for i := range in.Scorers {
-			scorer := &in.Scorers[i]
-			v := relative[scorer.Name]
-			if scorer.NodeScore != nil {
-				v = scorer.NodeScore(q.nodes.model, in, n)
+		for i := range plugins {
+			v := relative[plugins[i].Name]
+			if plugins[i].NodeScore != nil {
+				v = plugins[i].NodeScore(q.nodes.model, in, n)
 			}
-			visit(n, scorer, v)
+			visit(n, &plugins[i], v)
 		}
 	}
 }

@@ -102,7 +102,7 @@ func (h *topNodes) maxScore(mark int32) int64 {
 // estimates, the estimate of every node is 0, so all nodes are listed together.
 func (h *topNodes) computeBounds() {
 	h.freeFactor, h.imageFactor, h.minLoss, h.maxBalanced, h.estimateSlack, h.estimateRange = 0, 0, 0, math.MaxInt64/2, 0, 1
-	if !h.estimates() {
+	if !h.pod.view.estimates {
 		return
 	}
 	weights, as := &h.pod.replacement.Profile.Weights, &h.pod.replacement.ScoredRequests
@@ -132,7 +132,7 @@ func (h *topNodes) listMoreNodes(g int) {
 		h.wantedNodes[g] = (1 + initialWindows*h.feasible.count/h.pod.sampleSize) / quotaFactor
 	}
 	h.wantedNodes[g] = (h.wantedNodes[g] + 1) * quotaFactor
-	if h.estimates() && h.pod.replacement.StaticScores.Images == nil {
+	if h.pod.view.estimates && h.pod.replacement.StaticScores.Images == nil {
 		h.listByFreePercent(g)
 	} else {
 		h.listByEstimate(g)
@@ -140,9 +140,6 @@ func (h *topNodes) listMoreNodes(g int) {
 	h.scoreFixed(s.foundScores)
 	s.sortLevels(&h.sortScratch)
 }
-
-// estimates reports whether estimates bound the fixed scores.
-func (h *topNodes) estimates() bool { return h.pod.view.estimates && h.nodes.exact }
 
 // lowerMinEstimate lowers the smallest listed estimate until the list has the wanted number of
 // nodes.
@@ -310,14 +307,14 @@ func (h *topNodes) typicalBalanced() int {
 // scoreFixed replaces each position in the list by the fixed score of its node.
 func (h *topNodes) scoreFixed(list []int64) {
 	in := h.pod.replacement
-	if h.estimates() {
+	if h.pod.view.estimates {
 		h.nodes.scoreDefault(in, list)
 		return
 	}
 	for i, place := range list {
 		list[i] = 0
-		for k := range in.Scorers {
-			if s := &in.Scorers[k]; s.NodeScore != nil {
+		for k := range h.pod.view.plugins {
+			if s := &h.pod.view.plugins[k]; s.NodeScore != nil {
 				list[i] += s.Weight * s.NodeScore(h.nodes.model, in, h.nodes.model.NodeOrder[place])
 			}
 		}

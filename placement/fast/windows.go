@@ -121,7 +121,7 @@ func (p *windowEvents) predictStarts(runs []startRange) {
 		if next = n; i < len(p.events) {
 			next = int32(p.events[i] >> 32)
 		}
-		if !overlapsAnyRange(runs, at, next) {
+		if !slices.ContainsFunc(runs, func(r startRange) bool { return r.from < next && at < r.to }) {
 			continue
 		}
 		changed := (!began || !p.constantDomains) && p.scores.updateSpreadScores(p.pod.sampleSize)
@@ -136,13 +136,4 @@ func (p *windowEvents) predictStarts(runs []startRange) {
 	if began {
 		p.levels.distribute(runs, from, n)
 	}
-}
-
-func overlapsAnyRange(runs []startRange, from, to int32) bool {
-	for _, r := range runs {
-		if r.from < to && from < r.to {
-			return true
-		}
-	}
-	return false
 }

@@ -5,14 +5,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// passesRequiredTerms is the filter InterPodAffinity: it checks the required terms of the
-// replacement, and the anti-affinity of the pods on nodes.
-func passesRequiredTerms(r *cycle.Attempt, n int) bool {
-	return PassesInterPodAffinity(r, n, r.Replacement.InterPod.Anti, r.Replacement.InterPod.ExistingAnti)
-}
-
-// PassesInterPodAffinity checks the required affinity of the replacement, and the anti-affinity
-// terms that Attempt.CountTerms has counted.
+// PassesInterPodAffinity is the filter InterPodAffinity. It checks the required affinity of the replacement, and the
+// anti-affinity terms that Attempt.CountTerms has counted.
 func PassesInterPodAffinity(r *cycle.Attempt, n int, anti ...[]cycle.TermWithTopology) bool {
 	slot, found := len(r.Replacement.Spread.Hard), true
 	for _, t := range r.Replacement.InterPod.Required {
@@ -38,14 +32,14 @@ func PassesInterPodAffinity(r *cycle.Attempt, n int, anti ...[]cycle.TermWithTop
 	return true
 }
 
-func passesTopologySpread(r *cycle.Attempt, n int) bool {
+// PassesTopologySpread is the filter PodTopologySpread. If single is false, it does not compare the pods of domains
+// that are single nodes.
+func PassesTopologySpread(r *cycle.Attempt, n int, single bool) bool {
 	for i := range r.Replacement.Spread.Hard {
 		c := &r.Replacement.Spread.Hard[i]
 		x := c.Topology.Domain[n]
-		if x == model.NoDomain {
-			return false
-		}
-		if int64(r.Scratch.CountsByDomain[i][x])+c.SelfMatch-r.Scratch.MinSpreadCounts[i] > c.MaxSkew {
+		if x == model.NoDomain || (single || !c.Topology.OneNodePerDomain) &&
+			int64(r.Scratch.CountsByDomain[i][x])+c.SelfMatch-r.Scratch.MinSpreadCounts[i] > c.MaxSkew {
 			return false
 		}
 	}

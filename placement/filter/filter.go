@@ -28,9 +28,9 @@ func RefusedBy(r *cycle.Attempt, n int) scheduler.Filter {
 		return scheduler.VolumeBinding
 	case in.Volumes.InZone != nil && !in.Volumes.InZone[n]:
 		return scheduler.VolumeZone
-	case !passesTopologySpread(r, n):
+	case !PassesTopologySpread(r, n, true):
 		return scheduler.PodTopologySpread
-	case !r.SkipInterPod && !passesRequiredTerms(r, n):
+	case !r.SkipInterPod && !PassesInterPodAffinity(r, n, in.InterPod.Anti, in.InterPod.ExistingAnti):
 		return scheduler.InterPodAffinity
 	case in.FeaturesOK != nil && !in.FeaturesOK[n]:
 		return scheduler.NodeDeclaredFeatures

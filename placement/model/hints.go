@@ -44,8 +44,5 @@ func NewSteeringHints(s *cluster.Snapshot, kind hints.Kind, nodes []cluster.Node
 // IsEmpty reports whether no node has a hint.
 func (h *SteeringHints) IsEmpty() bool { return h.taints == nil && h.labels == nil }
 
-// HasTaints reports whether the hints are taints.
-func (h *SteeringHints) HasTaints() bool { return h.taints != nil }
-
 // HasLabels reports whether the hints are labels.
 func (h *SteeringHints) HasLabels() bool { return h.labels != nil }

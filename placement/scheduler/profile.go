@@ -54,44 +54,6 @@ func DefaultProfile() Profile {
 	return Profile{Weights: defaultWeights, SystemDefaultSpread: true, HardPodAffinityWeight: 1}
 }
 
-// MostAllocatedProfile returns the default profile with the scoring strategy MostAllocated.
-func MostAllocatedProfile() Profile {
-	p := DefaultProfile()
-	p.FitStrategy.Type = MostAllocated
-	return p
-}
-
-// PackingProfile returns the default profile with TargetLoadPacking. As trimaran's documentation
-// recommends, the profile has no scores for NodeResourcesFit and NodeResourcesBalancedAllocation.
-func PackingProfile(t TargetLoadPacking) Profile {
-	p := usageProfile()
-	p.Packing = &t
-	return p
-}
-
-// RiskBalancingProfile returns the default profile with LoadVariationRiskBalancing in place of the scores of
-// NodeResourcesFit and NodeResourcesBalancedAllocation.
-func RiskBalancingProfile(r LoadVariationRiskBalancing) Profile {
-	p := usageProfile()
-	p.RiskBalancing = &r
-	return p
-}
-
-// LowRiskProfile returns the default profile with LowRiskOverCommitment in place of the scores of NodeResourcesFit and
-// NodeResourcesBalancedAllocation.
-func LowRiskProfile(r LowRiskOverCommitment) Profile {
-	p := usageProfile()
-	p.LowRisk = &r
-	return p
-}
-
-// usageProfile returns the default profile without the scores that allocate by requests.
-func usageProfile() Profile {
-	p := DefaultProfile()
-	p.Weights.ResourcesFit, p.Weights.BalancedAllocation = 0, 0
-	return p
-}
-
 // ScoresUsage reports whether a score plugin of the profile reads the measured usage of nodes.
 func (p *Profile) ScoresUsage() bool { return p.Packing != nil || p.ScoresRisk() }
 

@@ -20,16 +20,14 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-func TestLeastAllocated(t *testing.T) {
-	for _, c := range []struct{ cpu, cpuCap, mem, memCap, want int64 }{
-		{0, 1000, 0, 1000, 100},
-		{900, 1000, 500, 1000, 30},
-		{999, 1000, 0, 1000, 50},  // 0.1 % is rounded down to 0
-		{1500, 1000, 0, 1000, 50}, // over the top counts as none free
-		{500, 1000, 0, 0, 50},     // a resource the node does not have is left out
-		{0, 0, 0, 0, 0},
+func TestFreePercent(t *testing.T) {
+	for _, c := range []struct{ requested, capacity, want int64 }{
+		{0, 1000, 100},
+		{900, 1000, 10},
+		{999, 1000, 0},  // 0.1 % is rounded down to 0
+		{1500, 1000, 0}, // over the top counts as none free
 	} {
-		if got := leastAllocated(c.cpu, c.cpuCap, c.mem, c.memCap); got != c.want {
+		if got := freePercent(c.requested, c.capacity); got != c.want {
 			t.Errorf("%+v: got %d", c, got)
 		}
 	}

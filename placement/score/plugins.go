@@ -15,9 +15,17 @@ const (
 	InterPodAffinity  = "InterPodAffinity"
 )
 
+// Plugin is a score plugin of a profile.
+type Plugin struct {
+	Name   string
+	Weight int64
+	// NodeScore returns the score of a node, from 0 to 100. It is nil if the score depends on the other scored nodes.
+	NodeScore func(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64
+}
+
 // plugins lists the score plugins in the order in which Explain prints them. A new plugin needs a
 // field in scheduler.Weights, a line in Weights.ScorePlugins and a line here.
-var plugins = []cycle.Scorer{
+var plugins = []Plugin{
 	{Name: TaintToleration}, {Name: NodeAffinity}, {Name: PodTopologySpread}, {Name: InterPodAffinity},
 	{Name: "NodeResourcesFit", NodeScore: resourcesFit},
 	{Name: "NodeResourcesBalancedAllocation", NodeScore: balancedAllocation},
@@ -38,7 +46,7 @@ func scoreOrZero(byNode []int8, n cluster.NodeID) int64 {
 }
 
 // Plugins returns the score plugins of a profile.
-func Plugins(p *scheduler.Compiled) (list []cycle.Scorer) {
+func Plugins(p *scheduler.Compiled) (list []Plugin) {
 	weights := p.Weights.ScorePlugins()
 	for _, s := range plugins {
 		if s.Weight = *weights[s.Name]; s.Weight > 0 {
@@ -46,13 +54,13 @@ func Plugins(p *scheduler.Compiled) (list []cycle.Scorer) {
 		}
 	}
 	if p.Packing != nil {
-		list = append(list, cycle.Scorer{Name: scheduler.PackingName, Weight: p.Packing.Weight, NodeScore: packing})
+		list = append(list, Plugin{Name: scheduler.PackingName, Weight: p.Packing.Weight, NodeScore: packing})
 	}
 	if r := p.RiskBalancing; r != nil {
-		list = append(list, cycle.Scorer{Name: scheduler.RiskBalancingName, Weight: r.Weight, NodeScore: riskBalancing})
+		list = append(list, Plugin{Name: scheduler.RiskBalancingName, Weight: r.Weight, NodeScore: riskBalancing})
 	}
 	if r := p.LowRisk; r != nil {
-		list = append(list, cycle.Scorer{Name: scheduler.LowRiskName, Weight: r.Weight, NodeScore: lowRisk})
+		list = append(list, Plugin{Name: scheduler.LowRiskName, Weight: r.Weight, NodeScore: lowRisk})
 	}
 	return list
 }

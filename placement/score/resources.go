@@ -11,35 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// resourcesFit returns the score of NodeResourcesFit by the strategy of the profile. The scheduler
-// assumes 100m and 200Mi if a container requests no cpu or memory.
-func resourcesFit(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
-	if strategy := &in.Profile.FitStrategy; !strategy.IsDefault() {
-		return weightedResourceScore(w, strategy, in, n)
-	}
-	l := &w.Requests[n]
-	return leastAllocated(
-		l.NonZeroMilliCPU+in.ScoredRequests.MilliCPU, l.AllocatableMilliCPU,
-		l.NonZeroBytes+in.ScoredRequests.MemoryBytes, l.AllocatableBytes)
-}
-
-// leastAllocated returns the mean of the free shares of cpu and memory in percent, each rounded
-// down. A resource that the node does not have is skipped.
-func leastAllocated(cpu, cpuCap, mem, memCap int64) int64 {
-	var sum, count int64
-	for _, x := range [...][2]int64{{cpu, cpuCap}, {mem, memCap}} {
-		if x[1] == 0 {
-			continue
-		}
-		count++
-		sum += freePercent(x[0], x[1])
-	}
-	if count == 0 {
-		return 0
-	}
-	return sum / count
-}
-
 // freePercent returns the free part of the capacity in percent, rounded down.
 func freePercent(requested, capacity int64) int64 {
 	if requested > capacity {
@@ -48,10 +19,12 @@ func freePercent(requested, capacity int64) int64 {
 	return (capacity - requested) * scheduler.MaxScore / capacity
 }
 
-// weightedResourceScore returns the weighted mean of the scores of the resources. A resource that
-// the node does not have, and an extended resource that the pod does not request, are skipped.
-// RequestedToCapacityRatio also skips scores of 0, and rounds to the nearest integer.
-func weightedResourceScore(w *model.Cluster, s *scheduler.ScoringStrategy, in *cycle.Replacement, n cluster.NodeID) int64 {
+// resourcesFit returns the score of NodeResourcesFit by the strategy of the profile: the weighted mean of
+// the scores of the resources. A resource that the node does not have, and an extended resource that the
+// pod does not request, are skipped. RequestedToCapacityRatio also skips scores of 0, and rounds to the
+// nearest integer. The scheduler assumes 100m and 200Mi if a container requests no cpu or memory.
+func resourcesFit(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
+	s := &in.Profile.FitStrategy
 	var sum, weights int64
 	for _, x := range s.ResourcesOrDefault() {
 		requested, capacity := requestedWith(w, in, n, x.Name, true)
@@ -138,31 +111,12 @@ func isScalarResource(name corev1.ResourceName) bool {
 // balances the node. Otherwise the score is the balance of the node with the pod. The score is 0 if
 // the pod requests none of the resources.
 func balancedAllocation(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
-	if list := in.Profile.BalancedResources; len(list) > 0 {
-		return balancedAllocationOver(w, list, in, n)
+	resources := in.Profile.BalancedResources
+	if len(resources) == 0 {
+		resources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
 	}
-	r := &in.Requests
-	if r.MilliCPU == 0 && r.MemoryBytes == 0 {
-		return 0
-	}
-	l := &w.Requests[n]
-	with := Balance(l.MilliCPU+r.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+r.MemoryBytes, l.AllocatableBytes)
-	if !w.Snap.Scheduler.BalancedByGain {
-		return with
-	}
-	return BalanceGain(with, Balance(l.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes, l.AllocatableBytes))
-}
-
-// BalanceGain returns the score from the balance with and without the pod
-// (Features.BalancedByGain).
-func BalanceGain(with, without int64) int64 {
-	return scheduler.MaxScore/2 + (scheduler.MaxScore/2+with-without)/2
-}
-
-// balancedAllocationOver computes BalancedAllocation for configured resources.
-func balancedAllocationOver(w *model.Cluster, resources []corev1.ResourceName, in *cycle.Replacement, n cluster.NodeID) int64 {
 	none := true
-	var with, without []float64
+	with, without := make([]float64, 0, 4), make([]float64, 0, 4)
 	for _, name := range resources {
 		own := in.Requests.Get(string(name))
 		none = none && own == 0
@@ -180,6 +134,12 @@ func balancedAllocationOver(w *model.Cluster, resources []corev1.ResourceName, i
 		return balanceOfFractions(with)
 	}
 	return BalanceGain(balanceOfFractions(with), balanceOfFractions(without))
+}
+
+// BalanceGain returns the score from the balance with and without the pod
+// (Features.BalancedByGain).
+func BalanceGain(with, without int64) int64 {
+	return scheduler.MaxScore/2 + (scheduler.MaxScore/2+with-without)/2
 }
 
 // Balance returns 100 minus the standard deviation of the requested fractions of cpu and memory, in

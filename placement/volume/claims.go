@@ -142,7 +142,7 @@ type Placement struct {
 	UnsupportedReason string             // why the volumes cannot be placed; empty if they can
 	InZone            []bool             // VolumeZone, by node; nil: every node passes
 	Bindable          []bool             // VolumeBinding, by node; nil: every node passes
-	Score             []int8             // score of VolumeBinding, by node; nil: the pod has no claims
+	Score             []int8             // score of VolumeBinding, by node; nil: 0 everywhere
 }
 
 // PlacePod checks the volumes of a new pod on every node. PlacePod counts volume limits only if
@@ -176,10 +176,15 @@ func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 	if len(cs.bound)+len(cs.delayed) == 0 {
 		return v
 	}
-	v.Bindable, v.Score = make([]bool, len(st.snap.Nodes)), make([]int8, len(st.snap.Nodes))
+	v.Bindable = make([]bool, len(st.snap.Nodes))
 	for n := range v.Bindable {
 		ok, score := st.bindOnNode(&cs, &st.snap.Nodes[n])
-		v.Bindable[n], v.Score[n] = ok, int8(score)
+		if score > 0 && v.Score == nil {
+			v.Score = make([]int8, len(st.snap.Nodes))
+		}
+		if v.Bindable[n] = ok; v.Score != nil {
+			v.Score[n] = int8(score)
+		}
 	}
 	return v
 }

@@ -160,8 +160,10 @@ func TestSchedulerStatesAndProfiles(t *testing.T) {
 		addPod("d", "", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "waits" }).
 		addPod("e", "n1", 1, 0, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
 	s := must.Get(cluster.New(&o.Objects))(t)
-	known := map[string]scheduler.Profile{"known": scheduler.MostAllocatedProfile()}
-	seen := map[string]plan.SchedulerBindings{"good": {Seen: 12, Predicted: 10, Hits: 9}, "bad": {Seen: 12, Predicted: 10, Hits: 8}, "few": {Seen: 12, Predicted: 9, Hits: 9}, "known": {Seen: 9, Predicted: 9, Model: trust.ModelOf(s, scheduler.MostAllocatedProfile())}, "stale": {Seen: 9, Predicted: 9, Model: "1.30-0"}}
+	packer := scheduler.DefaultProfile()
+	packer.FitStrategy.Type = scheduler.MostAllocated
+	known := map[string]scheduler.Profile{"known": packer}
+	seen := map[string]plan.SchedulerBindings{"good": {Seen: 12, Predicted: 10, Hits: 9}, "bad": {Seen: 12, Predicted: 10, Hits: 8}, "few": {Seen: 12, Predicted: 9, Hits: 9}, "known": {Seen: 9, Predicted: 9, Model: trust.ModelOf(s, packer)}, "stale": {Seen: 9, Predicted: 9, Model: "1.30-0"}}
 	opts := trust.Options{MinBindings: 10, MinHitRate: 0.9}
 	want := []plan.SchedulerState{
 		{Name: "bad", Seen: 12, Predicted: 10, Hits: 8, Contradicted: true}, {Name: "fancy", Pods: 1}, {Name: "few", Seen: 12, Predicted: 9, Hits: 9},
