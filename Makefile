@@ -372,24 +372,29 @@ rejections: ## list the rejections of guards, budgets, limits, recheck and evict
 bench: ## benchmarks of the planner and the snapshot reader
 	go test -run '^$$' -bench . -benchmem ./cluster/... ./placement/... ./planner/... ./cmd/...
 
-.PHONY: bench-rate
-bench-rate: lab peer ## evictions per second, compared with the descheduler, on 500 nodes and 10,000 pods (resumable; BENCH="-nodes 100 -pods 2000" for less)
+COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null)$(shell git diff --quiet HEAD -- ':!docs' 2>/dev/null || echo -dirty)
+.PHONY: bench-program
+bench-program:
 	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
+
+.PHONY: bench-rate
+bench-rate: bench-program lab peer ## evictions per second, compared with the descheduler, on 500 nodes and 10,000 pods (resumable; BENCH="-nodes 100 -pods 2000" for less)
 	$(BIN)/bench $(BENCH)
 
 .PHONY: bench-peer
-bench-peer: lab peer ## compare Evenkeel with the descheduler: planning in three sizes, and passes until no eviction is needed (hours; resumable; BENCH="-dry 60/1200 -live= -real=" for less)
-	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
-	$(BIN)/bench peer $(BENCH)
+bench-peer: bench-program lab peer ## compare Evenkeel with the descheduler: planning for four clusters, and passes until no eviction is needed (hours; resumable; BENCH="-dry 60/1200 -live= -real=" for less, BENCH="-snapshot FILE" for the cluster in a snapshot)
+	$(BIN)/bench peer -commit "$(COMMIT)" $(BENCH)
 
 .PHONY: bench-peer-short
-bench-peer-short: lab peer ## bench-peer in half an hour: two sizes, fewer runs
-	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
-	$(BIN)/bench peer -dry 500/10000,5000/100000 -dry-runs 2 -live 5000/100000 -real-runs 1 $(BENCH)
+bench-peer-short: bench-program lab peer ## bench-peer in half an hour: two sizes, fewer runs
+	$(BIN)/bench peer -commit "$(COMMIT)" -dry 500/10000,5000/100000 -dry-runs 1 -live 5000/100000 -live-runs 1 -real-runs 1 $(BENCH)
+
+.PHONY: bench-commits
+bench-commits: bench-program ## compare planning time and its growth from 500 to 15,000 nodes with BASE=COMMIT, in turns (BENCH="-count 1" for less)
+	$(BIN)/bench commits -base "$(BASE)" $(BENCH)
 
 .PHONY: bench-consolidation
-bench-consolidation: lab peer ## compare the nodes that Evenkeel and the descheduler's HighNodeUtilization empty, on 500 nodes that are 35 % full (resumable; BENCH="-nodes 60 -pods 840" for less)
-	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
+bench-consolidation: bench-program lab peer ## compare the nodes that Evenkeel and the descheduler's HighNodeUtilization empty, on 500 nodes that are 35 % full (resumable; BENCH="-nodes 60 -pods 840" for less)
 	$(BIN)/bench consolidation $(BENCH)
 
 # The descheduler is built as its own authors do, with the versions its module pins.

@@ -60,36 +60,3 @@ func TestOnlyAcceptedEvictionsCount(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
-
-// TestTheClusterIsUneven checks that the cluster is unbalanced as documented, and that no node is overcommitted.
-func TestTheClusterIsUneven(t *testing.T) {
-	apps := make([]*app, 500)
-	for i := range apps {
-		apps[i] = newApp(i, 0.8)
-	}
-	count, cpu := map[string]int{}, map[string]int64{}
-	places := distributePods(rand.New(rand.NewPCG(1, 1)), apps, 500)
-	for _, p := range places {
-		count[p.node]++
-		cpu[p.node] += p.app.milliCPU
-	}
-	few, many, hot := 0, 0, 0
-	for n, k := range count {
-		if k <= 6 {
-			few++
-		}
-		if k >= 30 {
-			many++
-		}
-		if cpu[n] > 5000 {
-			hot++
-		}
-		if cpu[n] > 10000 {
-			t.Errorf("pods on node %s request %dm CPU, want at most 10000m", n, cpu[n])
-		}
-	}
-	if len(places) != 10000 || len(count) != 500 || few != 150 || many < 140 || hot < 150 {
-		t.Errorf("%d pods on %d nodes; %d nodes with few pods, %d with many, %d above half of their CPU", len(places),
-			len(count), few, many, hot)
-	}
-}

@@ -19,11 +19,12 @@ func runComparison(ctx context.Context, args []string, stderr *os.File) error {
 		*into, _ = parseSizes(value)
 		fs.Func(name, usage+" (default "+value+")", func(v string) (err error) { *into, err = parseSizes(v); return err })
 	}
-	sizes(&s.dryOn, "dry", "500/10000,2000/40000,5000/100000", "cluster sizes for planning, NODES/PODS,...")
-	sizes(&s.realOn, "real", "500/10000", "cluster sizes for evicting until a round evicts nothing")
+	sizes(&s.dryOn, "dry", "500/10000,2000/40000,5000/100000,500/10000/mixed", "cluster sizes for planning, NODES/PODS[/mixed],...")
+	sizes(&s.realOn, "real", "500/10000,500/10000/mixed", "cluster sizes for evicting until a round evicts nothing")
 	sizes(&s.liveOn, "live", "500/10000,2000/40000,5000/100000", "cluster sizes for measuring memory during a few evictions")
-	fs.IntVar(&s.dryRuns, "dry-runs", 5, "repetitions of each dry run")
+	fs.IntVar(&s.dryRuns, "dry-runs", 3, "repetitions of each dry run")
 	fs.IntVar(&s.realRuns, "real-runs", 3, "repetitions of each real run")
+	fs.IntVar(&s.liveRuns, "live-runs", 3, "repetitions of each memory run")
 	fs.IntVar(&s.liveMaxEvictions, "live-evictions", 100, "evictions of each memory run")
 	fs.StringVar(&s.dryTarget, "dry-target", "a", "target of the dry runs")
 	names := func(into *[]string, name, usage string) {
@@ -33,9 +34,21 @@ func runComparison(ctx context.Context, args []string, stderr *os.File) error {
 	names(&s.targets, "targets", "measure only these targets of real runs, NAME,...")
 	s.addFlags(fs, "bin/bench-peer")
 	fs.BoolVar(&s.retry, "retry", false, "repeat failed runs")
-	fs.BoolVar(&s.renew, "renew", false, "repeat runs of another build or configuration")
+	fs.StringVar(&s.snapshot, "snapshot", "", "measure on the cluster in this file, which evenkeel capture wrote, instead of the given sizes")
+	fs.StringVar(&s.commit, "commit", "", "commit of evenkeel, for the published page")
 	if err := fs.Parse(args); err != nil {
 		return err
+	}
+	if s.snapshot != "" {
+		z, err := snapshotSize(s.snapshot)
+		if err != nil {
+			return err
+		}
+		for _, on := range []*[]clusterSize{&s.dryOn, &s.realOn, &s.liveOn} {
+			if len(*on) > 0 {
+				*on = []clusterSize{z}
+			}
+		}
 	}
 	switch step := fs.Arg(0); step {
 	case "":
@@ -57,30 +70,30 @@ func compareStep(ctx context.Context, s comparison, step []string, stderr *os.Fi
 	if err != nil {
 		return err
 	}
+	all, err := outstandingMeasurements(s, time.Now())
+	if err != nil {
+		return err
+	}
 	s = s.forSize(on[0])
-	switch step[0] {
-	case "seed":
+	if step[0] == "seed" {
 		if err := os.MkdirAll(s.work, 0o755); err != nil {
 			return fmt.Errorf("creating the folder for results: %w", err)
 		}
 		return seedCluster(ctx, s.settings, stderr)
-	case dryPhase, livePhase:
-		return measureSharedRuns(ctx, s, step[0], stderr)
 	}
-	measurements, err := plannedMeasurements(s)
-	if err != nil {
-		return err
+	all = slices.DeleteFunc(all, func(m Measurement) bool { return !slices.Equal(m.stepArgs()[:len(step)], step) })
+	if len(all) == 0 {
+		return nil // all done
 	}
-	i := slices.IndexFunc(measurements, func(m Measurement) bool { return slices.Equal(m.stepArgs(), step) })
-	if i < 0 {
-		return fmt.Errorf("unknown step %v", step)
+	if step[0] == realPhase {
+		return measureRealRun(ctx, s, all[0], stderr)
 	}
-	return measureRealRun(ctx, s, measurements[i], stderr)
+	return measureSharedRuns(ctx, s, all, stderr)
 }
 
 // compareAll makes all outstanding measurements. A failed step does not stop the others.
 func compareAll(ctx context.Context, s comparison, args []string, stderr *os.File) error {
-	measurements, err := plannedMeasurements(s)
+	measurements, err := outstandingMeasurements(s, time.Now())
 	if err != nil {
 		return err
 	}
@@ -88,9 +101,7 @@ func compareAll(ctx context.Context, s comparison, args []string, stderr *os.Fil
 	begun := map[string]bool{}
 	for _, c := range measurements {
 		z := c.size()
-		ok, err := mustMeasure(s.forSize(z), c)
-		if err != nil || !ok || begun[c.controlPlaneKey()] {
-			failed = append(failed, err)
+		if begun[c.controlPlaneKey()] {
 			continue
 		}
 		if !stepDone(s.forSize(z).settings, "seed") {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // comparison holds the flags of `bench peer`. Each step runs in a separate process with the same flags. The fields
@@ -15,15 +16,23 @@ type comparison struct {
 	settings
 	dryOn, realOn, liveOn []clusterSize
 	dryRuns, realRuns     int
+	liveRuns              int
 	liveMaxEvictions      int
-	retry, renew          bool
+	retry                 bool
+	commit                string // of the evenkeel program; empty if unknown
 	dryTarget             string
 	programs, targets     []string // empty: all
 }
 
-type clusterSize struct{ nodes, pods int }
+// clusterSize is the size of a cluster, and its shape (see newObjects).
+type clusterSize struct {
+	nodes, pods int
+	shape       string
+}
 
-func (z clusterSize) String() string { return fmt.Sprintf("%d/%d", z.nodes, z.pods) }
+func (z clusterSize) String() string {
+	return strings.TrimSuffix(fmt.Sprintf("%d/%d/%s", z.nodes, z.pods, z.shape), "/")
+}
 
 func parseSizes(text string) ([]clusterSize, error) {
 	var out []clusterSize
@@ -32,9 +41,12 @@ func parseSizes(text string) ([]clusterSize, error) {
 			continue
 		}
 		var z clusterSize
-		n, err := fmt.Sscanf(part, "%d/%d", &z.nodes, &z.pods)
-		if n != 2 || err != nil || z.nodes < zones || z.pods < perApp || z.pods%perApp != 0 {
-			return nil, fmt.Errorf("invalid size %q: want NODES/PODS such as 500/10000, with pods in multiples of %d", part, perApp)
+		n, _ := fmt.Sscanf(strings.ReplaceAll(part, "/", " "), "%d %d %s", &z.nodes, &z.pods, &z.shape)
+		known := strings.HasPrefix(z.shape, snapshotShape) || z.nodes >= zones && z.pods >= perApp && z.pods%perApp == 0 &&
+			(z.shape == "" || z.shape == mixedShape)
+		if n < 2 || !known || z.String() != part {
+			return nil, fmt.Errorf("invalid size %q: want NODES/PODS or NODES/PODS/%s, such as 500/10000, with pods in multiples of %d",
+				part, mixedShape, perApp)
 		}
 		out = append(out, z)
 	}
@@ -43,8 +55,8 @@ func parseSizes(text string) ([]clusterSize, error) {
 
 // forSize returns the settings for one cluster size.
 func (s comparison) forSize(z clusterSize) comparison {
-	s.nodes, s.pods = z.nodes, z.pods
-	s.work = filepath.Join(s.work, fmt.Sprintf("%d-%d", z.nodes, z.pods))
+	s.nodes, s.pods, s.shape = z.nodes, z.pods, z.shape
+	s.work = filepath.Join(s.work, strings.ReplaceAll(z.String(), "/", "-"))
 	return s
 }
 
@@ -66,8 +78,12 @@ func (c Measurement) controlPlaneKey() string {
 // other load on the machine affects all of them.
 func plannedMeasurements(s comparison) ([]Measurement, error) {
 	var out []Measurement
-	add := func(phase string, on []clusterSize, names []balanceTarget, among []contender, runs int) error {
+	add := func(phase string, on []clusterSize, among []contender, runs int) error {
 		for _, z := range on {
+			names := targetsOn(z)
+			if i := slices.IndexFunc(names, func(t balanceTarget) bool { return t.Name == s.dryTarget }); phase != realPhase {
+				names = names[max(0, i):][:1]
+			}
 			for run := 1; run <= runs; run++ {
 				for _, t := range names {
 					for _, p := range among {
@@ -85,15 +101,23 @@ func plannedMeasurements(s comparison) ([]Measurement, error) {
 		}
 		return nil
 	}
-	i := slices.IndexFunc(targets, func(t balanceTarget) bool { return t.Name == s.dryTarget })
-	if i < 0 {
+	if !slices.ContainsFunc(targets, func(t balanceTarget) bool { return t.Name == s.dryTarget }) {
 		return nil, fmt.Errorf("unknown target %q", s.dryTarget)
 	}
-	t := targets[i]
 	return out, errors.Join(
-		add(dryPhase, s.dryOn, []balanceTarget{t}, dryContenders, s.dryRuns),
-		add(livePhase, s.liveOn, []balanceTarget{t}, liveContenders, 1),
-		add(realPhase, s.realOn, targets, realContenders, s.realRuns))
+		add(dryPhase, s.dryOn, dryContenders, s.dryRuns),
+		add(livePhase, s.liveOn, liveContenders, s.liveRuns),
+		add(realPhase, s.realOn, realContenders, s.realRuns))
+}
+
+// targetsOn returns the targets for a cluster. A snapshot can have any target.
+func targetsOn(z clusterSize) (out []balanceTarget) {
+	for _, t := range targets {
+		if t.shape == z.shape || strings.HasPrefix(z.shape, snapshotShape) {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // selected reports whether a program and a target are selected by the flags. Dry runs have a separate flag for the
@@ -106,8 +130,12 @@ func (s comparison) selected(phase string, t balanceTarget, p contender) bool {
 func (s comparison) newMeasurement(phase string, z clusterSize, t balanceTarget, p contender, run int) (Measurement, error) {
 	b, err := fileFingerprint(s.binaryPath(p))
 	o := s.programConfig(phase, p, t)
-	return Measurement{Phase: phase, Nodes: z.nodes, Pods: z.pods, Target: t.Name, Program: p.Name, Run: run,
-		Build: b, Policy: o.fingerprint(), contender: p, target: t}, err
+	c := Measurement{Phase: phase, Nodes: z.nodes, Pods: z.pods, Cluster: z.shape, Target: t.Name, Program: p.Name, Run: run,
+		Build: b, Policy: o.fingerprint(), contender: p, target: t}
+	if !p.Peer {
+		c.Commit = s.commit
+	}
+	return c, err
 }
 
 func (s comparison) programConfig(phase string, p contender, t balanceTarget) programConfig {
@@ -125,15 +153,44 @@ func (s comparison) binaryPath(p contender) string {
 	return s.evenkeel
 }
 
-// mustMeasure reports whether a measurement has no result yet, or a flag asks to measure it again.
-// The flag retry repeats failed runs; renew repeats runs of another build or configuration.
-func mustMeasure(s comparison, c Measurement) (bool, error) {
-	old, err := readMeasurement(filepath.Join(s.work, c.fileName()))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return true, nil
-	case err != nil:
-		return false, err
+// pairTime is the longest time between the measurements that are compared with each other: those of all programs in
+// one run.
+const pairTime = time.Hour
+
+// isPairOf reports whether two measurements are compared with each other.
+func (c Measurement) isPairOf(o Measurement) bool {
+	o.Program = c.Program
+	return c.isRepetitionOf(o) && c.Run == o.Run
+}
+
+// outstandingMeasurements returns the planned measurements that have no result of this build and configuration. If
+// such a measurement belongs to a pair, or if a pair took longer than pairTime, the older results of the pair are
+// measured again. The flag retry also repeats failed runs.
+func outstandingMeasurements(s comparison, now time.Time) (out []Measurement, err error) {
+	all, err := plannedMeasurements(s)
+	if err != nil {
+		return nil, err
 	}
-	return s.retry && old.Error != "" || s.renew && (old.Build != c.Build || old.Policy != c.Policy), nil
+	stored := make([]Measurement, len(all)) // without a time if it must be measured
+	for i, c := range all {
+		old, err := readMeasurement(filepath.Join(s.forSize(c.size()).work, c.fileName()))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		case old.Build == c.Build && old.Policy == c.Policy && !(s.retry && old.Error != ""):
+			stored[i] = old
+		}
+	}
+	for i, c := range all {
+		at, apart := stored[i].MeasuredAt, false
+		for j, o := range all {
+			other := stored[j].MeasuredAt
+			apart = apart || c.isPairOf(o) && (other.IsZero() || other.Sub(at).Abs() > pairTime)
+		}
+		if at.IsZero() || apart && now.Sub(at) > pairTime {
+			out = append(out, c)
+		}
+	}
+	return out, nil
 }

@@ -36,8 +36,7 @@ func publishComparison(s comparison, out io.Writer) error {
 }
 
 // readMeasurements reads all measurements in the results folder, sorted by phase and cluster size.
-// Of each measurement, readMeasurements keeps only the measurements of the newest build and
-// configuration.
+// readMeasurements keeps only those of the newest build of each program, and of the newest configuration.
 func readMeasurements(s comparison) ([]Measurement, error) {
 	files, err := filepath.Glob(filepath.Join(s.work, "*", "*-*-*.json"))
 	if err != nil {
@@ -56,8 +55,8 @@ func readMeasurements(s comparison) ([]Measurement, error) {
 		return slices.IndexFunc(programs, func(p contender) bool { return p.Name == c.Program })
 	}
 	slices.SortFunc(all, func(a, b Measurement) int {
-		return cmp.Or(slices.Index(phases, a.Phase)-slices.Index(phases, b.Phase), a.Nodes-b.Nodes, a.Pods-b.Pods,
-			strings.Compare(a.Target, b.Target), place(a)-place(b), a.Run-b.Run)
+		return cmp.Or(slices.Index(phases, a.Phase)-slices.Index(phases, b.Phase), strings.Compare(a.Cluster, b.Cluster),
+			a.Nodes-b.Nodes, a.Pods-b.Pods, strings.Compare(a.Target, b.Target), place(a)-place(b), a.Run-b.Run)
 	})
 	return newestBuild(all), nil
 }
@@ -65,13 +64,16 @@ func readMeasurements(s comparison) ([]Measurement, error) {
 // newestBuild removes measurements of older builds and of other configurations.
 func newestBuild(all []Measurement) (out []Measurement) {
 	for _, c := range all {
-		last := c
+		build, policy := c, c
 		for _, o := range all {
-			if o.isRepetitionOf(c) && o.MeasuredAt.After(last.MeasuredAt) {
-				last = o
+			if o.isPeer() == c.isPeer() && o.MeasuredAt.After(build.MeasuredAt) {
+				build = o
+			}
+			if o.isRepetitionOf(c) && o.MeasuredAt.After(policy.MeasuredAt) {
+				policy = o
 			}
 		}
-		if c.Build == last.Build && c.Policy == last.Policy {
+		if c.Build == build.Build && c.Policy == policy.Policy {
 			out = append(out, c)
 		}
 	}
@@ -88,7 +90,9 @@ on the same API server.
 
 The cluster has nodes with 10 CPUs and 40Gi of memory in three zones, and Deployments with
 20 pods each. A quarter of the Deployments have a required zone spread constraint. At the
-start, the nodes are unevenly filled. [peer.json](peer.json) contains the input and output of every run.
+start, the nodes are unevenly filled. The cluster ` + "`mixed`" + ` has nodes of five sizes instead, some with
+GPUs; pods request 98% of the GPUs and 59% of the CPU, and half of the nodes are above the target.
+[peer.json](peer.json) contains the input and output of every run.
 
 `
 
@@ -99,9 +103,14 @@ func renderComparisonPage(folder string, measurements []Measurement) (string, er
 		fmt.Fprintf(&b, "- Target (%s): %s.\n", t.Name, t.Description)
 	}
 	machines := distinctValues(measurements, func(c Measurement) string { return cmp.Or(c.Machine, "unknown machine") })
-	builds := distinctValues(measurements, func(c Measurement) string { return c.Program + " " + c.Build })
-	fmt.Fprintf(&b, "\nMachines: %s.\n", strings.Join(machines, "; "))
-	fmt.Fprintf(&b, "Builds (first digits of the SHA-256): %s.\n", strings.Join(builds, ", "))
+	builds := distinctValues(measurements, func(c Measurement) string {
+		if c.isPeer() {
+			return "descheduler " + c.Build
+		}
+		return "evenkeel " + c.Build + " (commit " + cmp.Or(c.Commit, "unknown") + ")"
+	})
+	fmt.Fprintf(&b, "\nMachine: %s.\n", strings.Join(machines, "; "))
+	fmt.Fprintf(&b, "Programs (first digits of the SHA-256): %s.\n", strings.Join(builds, ", "))
 	for _, f := range figures {
 		table := f.table(measurements)
 		if table == "" || f.printOnly {
@@ -117,7 +126,24 @@ func renderComparisonPage(folder string, measurements []Measurement) (string, er
 		}
 	}
 	b.WriteString(failedRuns(measurements))
+	b.WriteString(distantPairs(measurements))
 	return b.String(), nil
+}
+
+// distantPairs lists the runs whose programs were measured too far apart to be compared.
+func distantPairs(measurements []Measurement) string {
+	var b strings.Builder
+	for i, c := range measurements {
+		for _, o := range measurements[:i] {
+			if d := c.MeasuredAt.Sub(o.MeasuredAt).Abs(); c.isPairOf(o) && d > pairTime {
+				fmt.Fprintf(&b, "- %s, and %s: %s\n", strings.Join(c.stepArgs(), " "), o.Program, d)
+			}
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n## Runs that are more than an hour apart\n\n" + b.String()
 }
 
 // writeDrawings writes the drawings of a figure and adds them to the page.
@@ -200,22 +226,15 @@ type figure struct {
 
 var figures = []figure{
 	{"goals", "Goals and results", "The table shows medians over all runs.", goalTable, nil, false},
-	{"cycle", "Planning: time of a cycle", `For the descheduler, a cycle is the second loop of a dry run, because the descheduler
-is still filling its cache in the first loop. For Evenkeel, a cycle is one pass.
+	{"planning", "Planning", `For the descheduler, a cycle is the second loop of a dry run, because the descheduler
+is still filling its cache in the first loop; planning is the time of its strategies, and the
+CPU time omits the first loop. For Evenkeel, a cycle is one pass, and planning computes goals and a plan.
 ` + "`evenkeel-once` is a dry run of the controller (`evenkeel run --once`). `evenkeel-plan`\n" +
-		"is the command `evenkeel plan`, whose time includes reading the cluster.",
-		dryRunTable("seconds", cycleSeconds), drawOverSizes("Planning: time of a cycle", "seconds", cycleSeconds), false},
-	{"planner", "Planning only", "The table shows how long Evenkeel takes to compute goals and a plan, and how long the\ndescheduler's strategies take in the second loop.",
-		plannerTable, drawOverSizes("Planning only", "seconds", plannerSeconds), false},
-	{"cpu", "Planning: CPU", "The table shows the CPU time of the whole process, including reading the cluster. The\ndescheduler's first loop is not included.",
-		dryRunTable("CPU seconds", cpuSeconds), drawOverSizes("Planning: CPU time", "CPU seconds", cpuSeconds), false},
-	{"memory", "Planning: peak memory", "",
-		dryRunTable("MiB (VmHWM)", peakMiB), drawOverSizes("Planning: peak memory", "MiB", peakMiB), false},
+		"is the command `evenkeel plan`, whose cycle includes reading the cluster. The CPU time is that of the whole\nprocess, and MiB is its peak memory (VmHWM). Cells with several numbers show median (min-max).",
+		planningTable, drawPlanning, false},
 	{"requests", "Planning: API requests", "The requests are counted in the audit log. A watch counts once.", dryRunTable("requests", requestCount), nil, true},
-	{"planned", "Planning: evictions planned", "",
-		dryRunTable("evictions", evictionCount), drawOverSizes("Evictions planned", "evictions", evictionCount), false},
 	{"live-memory", "Evicting: peak memory", "The table shows peak resident memory while a few pods are evicted. `evenkeel-dry` is a\ndry run with the same eviction limit.", liveMemoryTable, drawLiveMemory, false},
-	{"real", "Evicting until quiet", "Each program is started up to six times, until a start causes no evictions. Before each\nstart, all replacements must be Ready. If there are several runs, cells show min / median / max.", evictionRunTable, drawEvictionRuns, false},
+	{"real", "Evicting until quiet", "Each program is started up to six times, until a start causes no evictions. Before each\nstart, all replacements must be Ready.", evictionRunTable, drawEvictionRuns, false},
 	{"rounds", "Evicting: every round", "", roundsTable, nil, true},
 	{"predicted", "The plan's predictions and the results", "The table compares the plan's predictions with the cluster after the first pass. The\ndescheduler makes no predictions.",
 		predictionTable, drawHistograms, false},

@@ -203,7 +203,7 @@ func TestHowFarOffAPlanWas(t *testing.T) {
 	for _, share := range []int{500, 500, 100, 300} {
 		p.Spec.After.Nodes = append(p.Spec.After.Nodes, testbed.Node{Name: "n", Zone: "z", RequestedPerMille: map[string]int{"cpu": share}})
 	}
-	f := newPrediction(&p, 10)
+	f := newPrediction(&p, map[string]float64{"n": 10})
 	came := &Imbalance{Histogram: make([]int, histogramBins), ZoneCPU: map[string]float64{"z": 16}, ZonePods: map[string]int{}}
 	came.Histogram[10], came.Histogram[2], came.Histogram[6] = 1, 1, 2 // one node at 0.3 instead of 0.5
 	f.compareActual(came)

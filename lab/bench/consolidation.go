@@ -179,7 +179,7 @@ func packWithEvenkeel(ctx context.Context, s settings, c *controlplane.Cluster) 
 	// The report of the latest round, in the log, explains why nodes keep their pods.
 	log := filepath.Join(s.work, "evenkeel.log")
 	_, _, err = program{path: s.evenkeel, log: log, limit: s.limit,
-		args: append([]string{"run", "--once", "--lease-namespace", namespaceName(0),
+		args: append([]string{"run", "--once", "--lease-namespace", leaseNamespace,
 			"--bind-address", "127.0.0.1:0", "--kubeconfig", c.Kubeconfig, "--config", config}, testbed.ReportFlags...)}.run(ctx)
 	report, broken := readReport(log)
 	return report.Spec.Minimum.Evictions, errors.Join(err, broken)

@@ -17,15 +17,21 @@ type drawing struct {
 	}
 }
 
-// drawOverSizes draws a measure over cluster sizes with one line per program.
-func drawOverSizes(title, unit string, f func(Measurement) float64) func([]Measurement) []drawing {
-	return func(measurements []Measurement) []drawing {
-		l := &chart.Lines{Title: title, X: "nodes with 20 pods each (both scales logarithmic)", Y: unit}
-		for _, r := range groupRepetitions(measurements, dryPhase) {
-			l.AddPoint(r[0].Program, chart.Point{X: float64(r[0].Nodes), Bar: r.summarize(f)})
+// drawPlanning draws the measures of the dry runs over cluster sizes, with one line per program.
+func drawPlanning(measurements []Measurement) (out []drawing) {
+	for _, m := range planningMeasures {
+		if m.name == "" {
+			continue
 		}
-		return []drawing{{"", title, l}}
+		l := &chart.Lines{Title: m.title, X: "nodes with 20 pods each (both scales logarithmic)", Y: m.unit}
+		for _, r := range groupRepetitions(measurements, dryPhase) {
+			if r[0].Cluster == "" { // other clusters are not of the same series
+				l.AddPoint(r[0].Program, chart.Point{X: float64(r[0].Nodes), Bar: r.summarize(m.value)})
+			}
+		}
+		out = append(out, drawing{m.name, m.title, l})
 	}
+	return out
 }
 
 func drawLiveMemory(measurements []Measurement) []drawing {

@@ -18,24 +18,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// outstandingMeasurements returns the planned measurements of a phase for the current cluster size that have no result
-// yet, or that a flag asks to repeat.
-func (s comparison) outstandingMeasurements(phase string) ([]Measurement, error) {
-	all, err := plannedMeasurements(s)
-	var out []Measurement
-	for _, c := range all {
-		if c.Phase != phase || c.Nodes != s.nodes || c.Pods != s.pods {
-			continue
-		}
-		ok, broken := mustMeasure(s, c)
-		err = errors.Join(err, broken)
-		if ok {
-			out = append(out, c)
-		}
-	}
-	return out, err
-}
-
 // newUser returns the API user of a run, so the audit log shows which run sent a request.
 func newUser(c Measurement) controlplane.User {
 	return controlplane.User{Token: rand.Text(), Name: strings.TrimSuffix(c.fileName(), ".json"), Group: "system:masters"}
@@ -107,7 +89,7 @@ func measureEvenkeelDryRun(ctx context.Context, s comparison, measurement *Measu
 	p := measurement.contender
 	args := []string{"plan", "-v", "-o", "json", "--config", config, "--kubeconfig", kube}
 	if p.Dry == "run" {
-		args = []string{"run", "--once", "-o", "json", "--lease-namespace", namespaceName(0),
+		args = []string{"run", "--once", "-o", "json", "--lease-namespace", leaseNamespace,
 			"--config", config, "--kubeconfig", kube}
 	}
 	out, u, err := program{path: s.evenkeel, args: args, log: filepath.Join(s.work, p.Name+".log"), limit: s.limit,

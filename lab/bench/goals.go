@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // measurementGoal is an upper or lower bound on a measured value.
@@ -14,67 +15,99 @@ type measurementGoal struct {
 	lowerBound bool // the value must be at least bound
 }
 
-func (w measurementGoal) row(all []repetitions) []string {
-	v, sign := w.value(all), "<="
-	kept := v <= w.bound
+// limit returns the bound with its sign.
+func (w measurementGoal) limit() string {
 	if w.lowerBound {
-		sign, kept = ">=", v >= w.bound
+		return ">= " + formatNumber(w.bound)
 	}
-	verdict := "no"
-	switch {
-	case math.IsNaN(v):
-		verdict = "not measured"
-	case kept:
-		verdict = "yes"
-	}
-	return []string{w.name, sign + " " + formatNumber(w.bound), formatNumber(v), verdict}
+	return "<= " + formatNumber(w.bound)
 }
 
-// The cluster sizes of the goals.
-var (
-	realSize  = clusterSize{500, 10000}
-	largeSize = clusterSize{5000, 100000}
-)
+// result returns the measured value, and whether it is within the bound.
+func (w measurementGoal) result(all []repetitions) string {
+	v := w.value(all)
+	switch {
+	case math.IsNaN(v):
+		return "not measured"
+	case w.lowerBound && v >= w.bound || !w.lowerBound && v <= w.bound:
+		return formatNumber(v) + ", yes"
+	}
+	return formatNumber(v) + ", no"
+}
 
-// goalTable compares the measurements with this project's own goals.
+// largeSize is the cluster of the goals for planning and memory.
+var largeSize = clusterSize{5000, 100000, ""}
+
+// realSize returns the cluster of the goals for evicting.
+func (t balanceTarget) realSize() clusterSize { return clusterSize{500, 10000, t.shape} }
+
+// goalTable compares the measurements with this project's own goals: first those for evicting, with one column per
+// target, then those for planning and memory.
 func goalTable(measurements []Measurement) string {
-	var rows [][]string
 	if len(measurements) == 0 {
 		return ""
 	}
-	real, dryOnes := groupRepetitions(measurements, realPhase), groupRepetitions(measurements, dryPhase)
-	liveOnes := groupRepetitions(measurements, livePhase)
+	all := groupRepetitions(measurements, realPhase)
+	header, rows := []string{"evicting until quiet", "goal"}, [][]string(nil)
 	for _, t := range targets {
+		z := t.realSize()
+		if findRepetitions(all, Measurement{Phase: realPhase, Nodes: z.nodes, Pods: z.pods, Cluster: z.shape, Target: t.Name},
+			evenkeelRun.Name) == nil {
+			continue // not measured
+		}
+		header = append(header, fmt.Sprintf("(%s) %s", t.Name, z))
 		for _, w := range realGoals(t) {
-			w.name = fmt.Sprintf("(%s) %s: %s", t.Name, realSize, w.name)
-			rows = append(rows, w.row(real))
+			i := slices.IndexFunc(rows, func(row []string) bool { return row[0] == w.name })
+			if i < 0 {
+				i, rows = len(rows), append(rows, []string{w.name, w.limit()})
+			}
+			for len(rows[i]) < len(header)-1 { // this goal is not one of the targets before
+				rows[i] = append(rows[i], "")
+			}
+			rows[i] = append(rows[i], w.result(all))
 		}
 	}
-	// The comparison uses peer-all, because Evenkeel also plans for both goals.
-	for _, p := range []contender{evenkeelPlan, evenkeelOnce} {
-		rows = append(rows, measurementGoal{
-			name:  fmt.Sprintf("%s: planning of %s, times faster than %s", largeSize, p.Name, peerAll.Name),
-			bound: 10, lowerBound: true,
-			value: ratioOfMedians(dryPhase, largeSize, peerAll.Name, p.Name, plannerSeconds)}.row(dryOnes))
+	for i := range rows {
+		rows[i] = append(rows[i], make([]string, len(header)-len(rows[i]))...)
 	}
-	for _, peer := range []contender{peerLoad, peerAll} {
-		rows = append(rows, measurementGoal{
-			name: fmt.Sprintf("%s: peak memory while evicting, as a fraction of %s", largeSize, peer.Name), bound: 0.5,
-			value: ratioOfMedians(livePhase, largeSize, evenkeelRun.Name, peer.Name, peakMiB)}.row(liveOnes))
+	text := renderTable(header, rows)
+	if text != "" {
+		text += "\n"
 	}
-	rows = append(rows, measurementGoal{
-		name: fmt.Sprintf("%s: peak memory of a dry run, difference to the real run, %%", largeSize), bound: 10,
-		value: func(all []repetitions) float64 {
-			return 100 * math.Abs(ratioOfMedians(livePhase, largeSize, evenkeelDryRun.Name, evenkeelRun.Name, peakMiB)(all)-1)
-		}}.row(liveOnes))
-	return renderTable([]string{"value", "goal", "measured", "met"}, rows)
+	return text + largeGoalTable(measurements)
+}
+
+// largeGoalTable compares planning and memory with the goals for a large cluster.
+func largeGoalTable(measurements []Measurement) string {
+	var rows [][]string
+	dryOnes, liveOnes := groupRepetitions(measurements, dryPhase), groupRepetitions(measurements, livePhase)
+	add := func(all []repetitions, w measurementGoal) {
+		rows = append(rows, []string{w.name, w.limit(), w.result(all)})
+	}
+	// Evenkeel plans for both goals, as peer-all does.
+	for _, peer := range []struct {
+		name   string
+		faster float64
+	}{{peerLoad.Name, 1}, {peerAll.Name, 10}} {
+		for _, p := range []contender{evenkeelPlan, evenkeelOnce} {
+			add(dryOnes, measurementGoal{name: fmt.Sprintf("planning of %s, times faster than %s", p.Name, peer.name),
+				bound: peer.faster, lowerBound: true, value: ratioOfMedians(dryPhase, peer.name, p.Name, plannerSeconds)})
+		}
+		add(dryOnes, measurementGoal{name: "evictions planned, as a fraction of " + peer.name, bound: 1,
+			value: ratioOfMedians(dryPhase, evenkeelPlan.Name, peer.name, evictionCount)})
+		add(liveOnes, measurementGoal{name: "peak memory while evicting, as a fraction of " + peer.name, bound: 0.5,
+			value: ratioOfMedians(livePhase, evenkeelRun.Name, peer.name, peakMiB)})
+	}
+	add(liveOnes, measurementGoal{name: "peak memory of a dry run, as a fraction of the real run", bound: 1.1,
+		value: ratioOfMedians(livePhase, evenkeelDryRun.Name, evenkeelRun.Name, peakMiB)})
+	return renderTable([]string{largeSize.String(), "goal", "measured"}, rows)
 }
 
 // realGoals returns the goals for evicting until a round evicts nothing.
 func realGoals(t balanceTarget) []measurementGoal {
 	of := func(f func(Measurement) float64) func([]repetitions) float64 {
 		return func(all []repetitions) float64 {
-			return medianOfProgram(all, realPhase, realSize, t.Name, evenkeelRun.Name, f)
+			return medianOfProgram(all, realPhase, t.realSize(), t.Name, evenkeelRun.Name, f)
 		}
 	}
 	goals := []measurementGoal{
@@ -104,13 +137,13 @@ func sharedTargetGoals(t balanceTarget, of func(func(Measurement) float64) func(
 		})},
 		{name: "landings above target, %", bound: 1, value: of(valueAfterLastRound(landedAbove))},
 		{name: "evictions, as a fraction of peer-load", bound: 0.9, value: func(all []repetitions) float64 {
-			return medianOfProgram(all, realPhase, realSize, t.Name, evenkeelRun.Name, evictionCount) /
-				medianOfProgram(all, realPhase, realSize, t.Name, peerLoad.Name, evictionCount)
+			return medianOfProgram(all, realPhase, t.realSize(), t.Name, evenkeelRun.Name, evictionCount) /
+				medianOfProgram(all, realPhase, t.realSize(), t.Name, peerLoad.Name, evictionCount)
 		}},
 		{name: "skewed Deployments, minus the descheduler's minimum", bound: -1, value: func(all []repetitions) float64 {
-			theirs := math.Min(medianOfProgram(all, realPhase, realSize, t.Name, peerLoad.Name, skewed),
-				medianOfProgram(all, realPhase, realSize, t.Name, peerAll.Name, skewed))
-			return medianOfProgram(all, realPhase, realSize, t.Name, evenkeelRun.Name, skewed) - theirs
+			theirs := math.Min(medianOfProgram(all, realPhase, t.realSize(), t.Name, peerLoad.Name, skewed),
+				medianOfProgram(all, realPhase, t.realSize(), t.Name, peerAll.Name, skewed))
+			return medianOfProgram(all, realPhase, t.realSize(), t.Name, evenkeelRun.Name, skewed) - theirs
 		}},
 	}
 }
@@ -125,15 +158,15 @@ func (c Measurement) predictionOrNaN() Prediction {
 
 // medianOfProgram returns the median of the runs of one measurement; NaN if there are none.
 func medianOfProgram(all []repetitions, phase string, z clusterSize, target, program string, f func(Measurement) float64) float64 {
-	if r := findRepetitions(all, Measurement{Phase: phase, Nodes: z.nodes, Pods: z.pods, Target: target}, program); r != nil {
+	if r := findRepetitions(all, Measurement{Phase: phase, Nodes: z.nodes, Pods: z.pods, Cluster: z.shape, Target: target}, program); r != nil {
 		return r.summarize(f).Mid
 	}
 	return math.NaN()
 }
 
-// ratioOfMedians returns the quotient of two programs' medians.
-func ratioOfMedians(phase string, z clusterSize, over, under string, f func(Measurement) float64) func([]repetitions) float64 {
+// ratioOfMedians returns the quotient of two programs' medians in the large cluster.
+func ratioOfMedians(phase, over, under string, f func(Measurement) float64) func([]repetitions) float64 {
 	return func(all []repetitions) float64 {
-		return medianOfProgram(all, phase, z, "a", over, f) / medianOfProgram(all, phase, z, "a", under, f)
+		return medianOfProgram(all, phase, largeSize, "a", over, f) / medianOfProgram(all, phase, largeSize, "a", under, f)
 	}
 }

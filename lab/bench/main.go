@@ -5,7 +5,7 @@
 // With the argument peer, the command also compares planning time, CPU and memory on several
 // cluster sizes, and the imbalance that remains after both programs stop evicting. With the
 // argument consolidation, the command compares how many nodes both programs empty, and with how
-// many evictions.
+// many evictions. With the argument commits, the command compares Go benchmarks of two commits.
 //
 // All counts come from the audit log of the API server. Each step stores its result in a folder, and an interrupted run
 // continues after the last finished step. The command itself evicts nothing.
@@ -41,6 +41,9 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	}
 	if len(args) > 0 && args[0] == "consolidation" {
 		return runConsolidation(ctx, args[1:], stderr)
+	}
+	if len(args) > 0 && args[0] == "commits" {
+		return runCommits(ctx, args[1:], os.Stdout)
 	}
 	var s settings
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -93,6 +96,8 @@ func runAllSteps(ctx context.Context, s settings, args []string, stderr *os.File
 // settings are the flags of the command. Each step runs in a separate process with the same flags.
 type settings struct {
 	nodes, pods    int
+	shape          string // see newObjects
+	snapshot       string // file to seed; empty to generate the cluster
 	work, out      string
 	evenkeel, peer string
 	kwok           string

@@ -68,29 +68,39 @@ func measureRates(ctx context.Context, s settings, program, manager string, stde
 // startTimeout limits the time in which a new control plane processes the objects that it starts with.
 const startTimeout = 10 * time.Minute
 
-// waitForDeployments waits until all Deployments have exactly their pods, all Ready.
+// waitForDeployments waits until all Deployments have exactly their pods, all Ready except those that were not Ready in
+// a snapshot.
 func waitForDeployments(ctx context.Context, c *controlplane.Cluster, s settings, patience time.Duration) error {
-	err := seed.WaitUntil(ctx, patience, func() (bool, error) {
+	start, err := s.readSeeded()
+	if err != nil {
+		return err
+	}
+	err = seed.WaitUntil(ctx, patience, func() (bool, error) {
 		list, err := c.Client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
 		}
 		for _, d := range list.Items {
-			if d.Status.ObservedGeneration < d.Generation || d.Status.ReadyReplicas != perApp || d.Status.Replicas != perApp {
-				return false, fmt.Errorf("%s/%s has %d of %d pods Ready", d.Namespace, d.Name, d.Status.ReadyReplicas, d.Status.Replicas)
+			missing := *d.Spec.Replicas - d.Status.ReadyReplicas
+			if d.Status.ObservedGeneration < d.Generation || d.Status.Replicas != *d.Spec.Replicas || int(missing) > start.Unready {
+				return false, fmt.Errorf("%s/%s has %d of %d pods Ready", d.Namespace, d.Name, d.Status.ReadyReplicas, *d.Spec.Replicas)
 			}
 		}
 		pods, err := c.Client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
 		}
-		if len(pods.Items) != s.pods || len(list.Items) != s.pods/perApp {
-			return false, fmt.Errorf("the cluster has %d pods of %d Deployments", len(pods.Items), len(list.Items))
+		if len(pods.Items) != start.Pods {
+			return false, fmt.Errorf("the cluster has %d pods, want %d", len(pods.Items), start.Pods)
 		}
+		unready := 0
 		for _, p := range pods.Items {
 			if p.Status.Phase != corev1.PodRunning {
-				return false, fmt.Errorf("pod %s is %s", p.Name, p.Status.Phase)
+				unready++
 			}
+		}
+		if unready > start.Unready {
+			return false, fmt.Errorf("%d pods are not Running", unready)
 		}
 		return true, nil
 	})
@@ -123,7 +133,7 @@ func runEvenkeel(ctx context.Context, s settings, c *controlplane.Cluster) (map[
 	}
 	log := filepath.Join(s.work, "evenkeel.log")
 	_, _, err := program{path: s.evenkeel, log: log, limit: s.limit,
-		args: append([]string{"run", "--once", "--lease-namespace", namespaceName(0),
+		args: append([]string{"run", "--once", "--lease-namespace", leaseNamespace,
 			"--bind-address", "127.0.0.1:0", "--kubeconfig", c.Kubeconfig, "--config", config}, testbed.ReportFlags...)}.run(ctx)
 	waves := map[string]int{}
 	report, broken := readReport(log)

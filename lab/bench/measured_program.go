@@ -74,7 +74,7 @@ func (c program) run(ctx context.Context) ([]byte, resourceUse, error) {
 		err = fmt.Errorf("%w (%w)", context.Cause(limited), err)
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: %w; its log is %s", filepath.Base(c.path), err, c.log)
+		err = fmt.Errorf("%s: %w; its log is %s", filepath.Base(c.path), err, filepath.Base(c.log))
 	}
 	return out.Bytes(), u, err
 }

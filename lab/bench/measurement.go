@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -25,6 +26,7 @@ type Measurement struct {
 	Phase   string `json:"phase"`
 	Nodes   int    `json:"nodes"`
 	Pods    int    `json:"pods"`
+	Cluster string `json:"cluster,omitempty"` // the shape; see newObjects
 	Target  string `json:"target"`
 	Program string `json:"program"`
 	Run     int    `json:"run"`
@@ -32,8 +34,10 @@ type Measurement struct {
 	contender contender
 	target    balanceTarget
 
-	// Build and Policy identify the program and the configuration that were measured.
+	// Build, Commit and Policy identify the program, its source and the configuration that were measured. The
+	// descheduler has no commit.
 	Build  string `json:"build"`
+	Commit string `json:"commit,omitempty"`
 	Policy string `json:"policy"`
 
 	resourceUse
@@ -65,7 +69,9 @@ type Measurement struct {
 	Machine    string    `json:"machine"`
 }
 
-func (c Measurement) size() clusterSize { return clusterSize{c.Nodes, c.Pods} }
+func (c Measurement) size() clusterSize { return clusterSize{c.Nodes, c.Pods, c.Cluster} }
+
+func (c Measurement) isPeer() bool { return strings.HasPrefix(c.Program, "peer") }
 
 // isRepetitionOf reports whether two measurements differ only in the number of the run.
 func (c Measurement) isRepetitionOf(o Measurement) bool {
@@ -83,15 +89,24 @@ func (c Measurement) store(folder string) error {
 	return writeJSON(filepath.Join(folder, c.fileName()), c)
 }
 
-// describeMachine describes the cores and the memory of this machine.
+// describeMachine describes this machine: its CPUs, memory and kernel, and the frequency governor if there is one.
 func describeMachine() string {
-	memory := ""
+	parts := []string{fmt.Sprintf("%d cores", runtime.NumCPU())}
 	if fs, err := procfs.NewDefaultFS(); err == nil {
+		if cpus, err := fs.CPUInfo(); err == nil && len(cpus) > 0 {
+			parts = append([]string{cpus[0].ModelName}, parts...)
+		}
 		if m, err := fs.Meminfo(); err == nil && m.MemTotal != nil {
-			memory = fmt.Sprintf(", %.0f GiB", float64(*m.MemTotal)/(1<<20))
+			parts = append(parts, fmt.Sprintf("%.0f GiB", float64(*m.MemTotal)/(1<<20)))
 		}
 	}
-	return fmt.Sprintf("%d cores%s", runtime.NumCPU(), memory)
+	for _, from := range []struct{ title, file string }{{"Linux", "/proc/sys/kernel/osrelease"},
+		{"governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"}} {
+		if text, err := os.ReadFile(from.file); err == nil {
+			parts = append(parts, from.title+" "+strings.TrimSpace(string(text)))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 func readMeasurement(path string) (Measurement, error) {

@@ -24,13 +24,14 @@ type Prediction struct {
 	ZonePercent float64 `json:"zonesOffPercent"`
 }
 
-func newPrediction(t *testbed.Plan, cpuOfNode float64) *Prediction {
+// newPrediction returns what a plan predicts. cpuOfNode is the allocatable CPU by node.
+func newPrediction(t *testbed.Plan, cpuOfNode map[string]float64) *Prediction {
 	f := &Prediction{Moves: t.Spec.MoveCount, MinEvictions: t.Spec.Minimum.Evictions,
 		Histogram: make([]int, histogramBins), ZoneCPU: map[string]float64{}, ZonePods: map[string]int{}}
 	for _, n := range t.Spec.After.Nodes {
 		share := float64(n.RequestedPerMille["cpu"]) / 1000
 		f.Histogram[histogramBin(share)]++
-		f.ZoneCPU[n.Zone] += share * cpuOfNode
+		f.ZoneCPU[n.Zone] += share * cpuOfNode[n.Name]
 	}
 	for _, w := range t.Spec.After.Workloads {
 		for zone, pods := range w.Zones {

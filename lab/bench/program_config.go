@@ -22,12 +22,16 @@ type balanceTarget struct {
 	// Underutilized is the fraction below which the descheduler considers a node underutilized;
 	// with Deviation, its distance below the mean.
 	Underutilized float64
+	// shape is the shape of the clusters for which the target is meant.
+	shape string
 }
 
 var targets = []balanceTarget{
 	{Name: "a", Description: "pods request at most 55% of the CPU and memory of each node", CPU: 0.55, Memory: 0.55, Underutilized: 0.20},
 	{Name: "b", Description: "the requested share of each node's CPU is at most 2 percentage points above the mean", CPU: 0.02, Deviation: true,
 		Underutilized: 0.02},
+	{Name: "c", Description: "pods request at most 65% of the CPU of each node (cluster `mixed`)", CPU: 0.65, Underutilized: 0.50,
+		shape: mixedShape},
 }
 
 // threshold returns the fraction above which a node is too full.

@@ -29,7 +29,8 @@ type evictionRun struct {
 	measurement *Measurement
 	users       []controlplane.User
 	known       map[string]bool // pods at the start
-	evicted     int             // evictions so far, including earlier measurements
+	nodeCPU     map[string]float64
+	evicted     int // evictions so far, including earlier measurements
 	stderr      *os.File
 }
 
@@ -47,19 +48,15 @@ func measureRealRun(ctx context.Context, s comparison, measurement Measurement, 
 	})
 }
 
-// measureSharedRuns measures all outstanding runs of a phase for one cluster size on one control plane: dry runs, and
-// runs that evict a few pods. A few evictions hardly change a cluster of thousands of pods.
-func measureSharedRuns(ctx context.Context, s comparison, phase string, stderr *os.File) error {
-	measurements, err := s.outstandingMeasurements(phase)
-	if err != nil || len(measurements) == 0 {
-		return err
-	}
+// measureSharedRuns measures runs of one phase and one cluster size on one control plane: dry runs, and runs that evict
+// a few pods. A few evictions hardly change a cluster of thousands of pods.
+func measureSharedRuns(ctx context.Context, s comparison, measurements []Measurement, stderr *os.File) error {
 	users := make([]controlplane.User, len(measurements))
 	for i, m := range measurements {
 		users[i] = newUser(m)
 	}
 	measure := measureEvictingRun
-	if phase == dryPhase {
+	if measurements[0].Phase == dryPhase {
 		measure, s.kwok = measureDryRun, ""
 	}
 	return withControlPlane(ctx, s, users, stderr, func(c *controlplane.Cluster) error {
@@ -114,6 +111,14 @@ func measureEvictingRun(ctx context.Context, s comparison, c *controlplane.Clust
 func (r *evictionRun) prepare(ctx context.Context) (err error) {
 	if err := waitForDeployments(ctx, r.cluster, r.comparison.settings, startTimeout); err != nil {
 		return err
+	}
+	nodes, err := r.cluster.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("listing nodes: %w", err)
+	}
+	r.nodeCPU = map[string]float64{}
+	for _, n := range nodes.Items {
+		r.nodeCPU[n.Name] = n.Status.Allocatable.Cpu().AsApproximateFloat64()
 	}
 	pods, err := r.cluster.Client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -204,7 +209,7 @@ func (r *evictionRun) runRound(ctx context.Context, i int, config string) (Round
 		out.Outcomes, out.LandedAsPredicted = countOutcomes(plan.Outcomes())
 	}
 	if i == 0 && plan != nil {
-		r.measurement.Prediction, r.measurement.MinEvictions = newPrediction(&plan.Plan, nodeCPU), plan.Spec.Minimum.Evictions
+		r.measurement.Prediction, r.measurement.MinEvictions = newPrediction(&plan.Plan, r.nodeCPU), plan.Spec.Minimum.Evictions
 		r.measurement.Prediction.compareActual(out.After)
 	}
 	return out, nil
@@ -213,7 +218,7 @@ func (r *evictionRun) runRound(ctx context.Context, i int, config string) (Round
 // runEvenkeel makes one pass. The results are the wave of each pod, the plan, and the resource use.
 func (r *evictionRun) runEvenkeel(ctx context.Context, config, kube string) (map[string]int, *testbed.Report, resourceUse, error) {
 	_, u, err := program{path: r.comparison.evenkeel, log: r.logPath(), limit: r.comparison.limit,
-		args: append([]string{"run", "--once", "--lease-namespace", namespaceName(0), "--config", config, "--kubeconfig", kube}, testbed.ReportFlags...)}.run(ctx)
+		args: append([]string{"run", "--once", "--lease-namespace", leaseNamespace, "--config", config, "--kubeconfig", kube}, testbed.ReportFlags...)}.run(ctx)
 	report, broken := readReport(r.logPath())
 	if broken != nil {
 		return nil, nil, u, errors.Join(err, broken)

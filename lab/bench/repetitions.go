@@ -11,6 +11,14 @@ import (
 
 func cycleSeconds(c Measurement) float64 { return c.CycleSeconds }
 
+// reportSeconds is the time from the start to the end of Evenkeel; NaN for the descheduler, which runs two loops.
+func reportSeconds(c Measurement) float64 {
+	if c.isPeer() {
+		return math.NaN()
+	}
+	return c.Seconds
+}
+
 func plannerSeconds(c Measurement) float64 { return c.PlannerSeconds }
 
 func cpuSeconds(c Measurement) float64 { return c.CPUSeconds }
@@ -70,7 +78,7 @@ func (r repetitions) describeRunCount() string {
 	return fmt.Sprintf("%d, %d failed", len(r), n)
 }
 
-// formatRange returns "min / median / max" of a measure, or one number if all are equal.
+// formatRange returns "median (min-max)" of a measure, or one number if all are equal.
 func (r repetitions) formatRange(f func(Measurement) float64) string {
 	b := r.summarize(f)
 	if math.IsNaN(b.Mid) {
@@ -79,7 +87,7 @@ func (r repetitions) formatRange(f func(Measurement) float64) string {
 	if b.Low == b.High {
 		return formatNumber(b.Mid)
 	}
-	return formatNumber(b.Low) + " / " + formatNumber(b.Mid) + " / " + formatNumber(b.High)
+	return fmt.Sprintf("%s (%s-%s)", formatNumber(b.Mid), formatNumber(b.Low), formatNumber(b.High))
 }
 
 func formatNumber(v float64) string {

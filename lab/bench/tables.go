@@ -3,33 +3,53 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
-// plannerTable shows planning times, and how many times faster Evenkeel is than each configuration of the descheduler.
-func plannerTable(measurements []Measurement) string {
-	header := []string{"nodes/pods", "program", "seconds: min / median / max", "µs per pod", "times faster than peer-load",
-		"than peer-all", "runs"}
+// planningMeasures are the columns of planningTable.
+var planningMeasures = []struct {
+	column      string
+	value       func(Measurement) float64
+	name, title string // of the drawing; empty for none
+	unit        string
+}{
+	{"seconds, start to report", reportSeconds, "", "", ""},
+	{"seconds, cycle", cycleSeconds, "cycle", "Planning: time of a cycle", "seconds"},
+	{"seconds, planning", plannerSeconds, "planner", "Planning only", "seconds"},
+	{"CPU seconds", cpuSeconds, "cpu", "Planning: CPU time", "CPU seconds"},
+	{"MiB", peakMiB, "memory", "Planning: peak memory", "MiB"},
+	{"evictions", evictionCount, "planned", "Evictions planned", "evictions"},
+}
+
+// planningTable shows the dry runs, and how many times faster Evenkeel plans than the descheduler.
+func planningTable(measurements []Measurement) string {
+	header := []string{"nodes/pods", "program"}
+	for _, m := range planningMeasures {
+		header = append(header, m.column)
+	}
 	var rows [][]string
 	all := groupRepetitions(measurements, dryPhase)
 	for _, r := range all {
-		ours := r.summarize(plannerSeconds).Mid
-		var faster [2]string
-		for i, p := range []contender{peerLoad, peerAll} {
-			faster[i] = "-"
-			if theirs := findRepetitions(all, r[0], p.Name); theirs != nil && !strings.HasPrefix(r[0].Program, "peer") {
-				faster[i] = formatNumber(theirs.summarize(plannerSeconds).Mid / ours)
-			}
+		row := []string{r[0].size().String(), r[0].Program}
+		for _, m := range planningMeasures {
+			row = append(row, r.formatRange(m.value))
 		}
-		rows = append(rows, []string{r[0].size().String(), r[0].Program, r.formatRange(plannerSeconds),
-			formatNumber(1e6 * ours / float64(r[0].Pods)), faster[0], faster[1], r.describeRunCount()})
+		for _, p := range []contender{peerLoad, peerAll} {
+			faster := "-"
+			if theirs := findRepetitions(all, r[0], p.Name); theirs != nil && !r[0].isPeer() {
+				faster = formatNumber(theirs.summarize(plannerSeconds).Mid / r.summarize(plannerSeconds).Mid)
+			}
+			row = append(row, faster)
+		}
+		rows = append(rows, append(row, r.describeRunCount()))
 	}
-	return renderTable(header, rows)
+	return renderTable(append(header, "times faster than peer-load", "than peer-all", "runs"), rows)
 }
 
 // liveMemoryTable compares the memory of runs that evict.
 func liveMemoryTable(measurements []Measurement) string {
-	header := []string{"nodes/pods", "program", "evictions", "MiB", "of peer-load", "of peer-all", "API requests", "succeeded"}
+	header := []string{"nodes/pods", "program", "evictions", "MiB", "of peer-load", "of peer-all", "API requests", "runs"}
 	var rows [][]string
 	all := groupRepetitions(measurements, livePhase)
 	for _, r := range all {
@@ -40,8 +60,8 @@ func liveMemoryTable(measurements []Measurement) string {
 				part[i] = formatNumber(r.summarize(peakMiB).Mid / theirs.summarize(peakMiB).Mid)
 			}
 		}
-		rows = append(rows, []string{r[0].size().String(), r[0].Program, fmt.Sprint(r[0].Evictions),
-			formatNumber(r.summarize(peakMiB).Mid), part[0], part[1], fmt.Sprint(r[0].Requests), describeSuccess(r[0])})
+		rows = append(rows, []string{r[0].size().String(), r[0].Program, r.formatRange(evictionCount),
+			r.formatRange(peakMiB), part[0], part[1], r.formatRange(requestCount), r.describeRunCount()})
 	}
 	return renderTable(header, rows)
 }
@@ -54,13 +74,6 @@ func findRepetitions(all []repetitions, c Measurement, program string) repetitio
 		}
 	}
 	return nil
-}
-
-func describeSuccess(c Measurement) string {
-	if c.Error != "" {
-		return "no: " + strings.ReplaceAll(firstLine(c.Error), "|", "/")
-	}
-	return "yes"
 }
 
 func firstLine(s string) string {
@@ -168,45 +181,43 @@ var realRows = []struct {
 	{"pods Pending", valueAfterLastRound(func(s Imbalance) float64 { return float64(s.Pending) }), "", ""},
 }
 
-// evictionRunTable shows the runs that evict, with one part per target and cluster size and one column per program.
+// evictionRunTable shows the runs that evict, with one part per cluster and one column per target and program.
 func evictionRunTable(measurements []Measurement) string {
 	var b strings.Builder
+	var sizes []clusterSize
 	all := groupRepetitions(measurements, realPhase)
-	for _, t := range targets {
-		done := map[clusterSize]bool{}
-		for _, r := range all {
-			z := r[0].size()
-			if r[0].Target != t.Name || done[z] {
-				continue
-			}
-			done[z] = true
-			writeRealTarget(&b, t, z, all)
+	for _, r := range all {
+		if z := r[0].size(); !slices.Contains(sizes, z) {
+			sizes = append(sizes, z)
 		}
+	}
+	for i, z := range sizes {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		writeEvictionRuns(&b, z, slices.DeleteFunc(slices.Clone(all), func(r repetitions) bool { return r[0].size() != z }))
 	}
 	return b.String()
 }
 
-func writeRealTarget(b *strings.Builder, t balanceTarget, z clusterSize, all []repetitions) {
-	var columns []repetitions
-	for _, r := range all {
-		if r[0].Target == t.Name && r[0].Nodes == z.nodes && r[0].Pods == z.pods {
-			columns = append(columns, r)
-		}
-	}
-	if b.Len() > 0 {
-		b.WriteString("\n")
-	}
-	fmt.Fprintf(b, "### Target (%s), %s nodes/pods\n\n", t.Name, z)
+func writeEvictionRuns(b *strings.Builder, z clusterSize, columns []repetitions) {
+	fmt.Fprintf(b, "### %s nodes/pods\n\n", z)
 	if s := columns[0][0].Start; s != nil {
-		fmt.Fprintf(b, "At the start, pods request an average of %.1f%% of the CPU across nodes,\nwith a standard deviation of %.1f%%. In total, %d nodes "+
-			"are above the target, and %d Deployments\nare skewed across zones. Of these Deployments, %d have a required spread constraint.\n\n",
-			s.CPUMean, s.CPUStdDev, s.NodesAbove, s.Skewed, s.Broken)
+		fmt.Fprintf(b, "At the start, pods request an average of %.1f%% of the CPU across nodes,\nwith a standard deviation of %.1f%%. %d "+
+			"Deployments are skewed across zones.\nOf these Deployments, %d have a required spread constraint.\n\n",
+			s.CPUMean, s.CPUStdDev, s.Skewed, s.Broken)
 	}
-	titles, counts := []string{""}, []string{"runs"}
+	titles, counts, above := []string{""}, []string{"runs"}, []string{"nodes above target at the start"}
 	for _, r := range columns {
-		titles, counts = append(titles, r[0].Program), append(counts, r.describeRunCount())
+		titles, counts = append(titles, fmt.Sprintf("(%s) %s", r[0].Target, r[0].Program)), append(counts, r.describeRunCount())
+		above = append(above, r.formatRange(func(c Measurement) float64 {
+			if c.Start == nil {
+				return math.NaN()
+			}
+			return float64(c.Start.NodesAbove)
+		}))
 	}
-	var rows [][]string
+	rows := [][]string{above}
 	for _, line := range realRows {
 		values := []string{line.name}
 		for _, r := range columns {
@@ -253,7 +264,7 @@ func predictionTable(measurements []Measurement) string {
 
 func dryRunTable(unit string, f func(Measurement) float64) func([]Measurement) string {
 	return func(measurements []Measurement) string {
-		header := []string{"nodes/pods", "program", unit + ": min / median / max", "runs"}
+		header := []string{"nodes/pods", "program", unit, "runs"}
 		var rows [][]string
 		for _, r := range groupRepetitions(measurements, dryPhase) {
 			rows = append(rows, []string{r[0].size().String(), r[0].Program, r.formatRange(f), r.describeRunCount()})
