@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // measurementGoal is an upper or lower bound on a measured value.
@@ -44,9 +45,6 @@ func (t balanceTarget) realSize() clusterSize { return clusterSize{500, 10000, t
 // goalTable compares the measurements with this project's own goals: first those for evicting, with one column per
 // target, then those for planning and memory.
 func goalTable(measurements []Measurement) string {
-	if len(measurements) == 0 {
-		return ""
-	}
 	all := groupRepetitions(measurements, realPhase)
 	header, rows := []string{"evicting until quiet", "goal"}, [][]string(nil)
 	for _, t := range targets {
@@ -70,17 +68,17 @@ func goalTable(measurements []Measurement) string {
 	for i := range rows {
 		rows[i] = append(rows[i], make([]string, len(header)-len(rows[i]))...)
 	}
-	text := renderTable(header, rows)
-	if text != "" {
-		text += "\n"
-	}
-	return text + largeGoalTable(measurements)
+	tables := []string{renderTable(header, rows), largeGoalTable(measurements)}
+	return strings.Join(slices.DeleteFunc(tables, func(s string) bool { return s == "" }), "\n")
 }
 
 // largeGoalTable compares planning and memory with the goals for a large cluster.
 func largeGoalTable(measurements []Measurement) string {
 	var rows [][]string
 	dryOnes, liveOnes := groupRepetitions(measurements, dryPhase), groupRepetitions(measurements, livePhase)
+	if !slices.ContainsFunc(measurements, func(c Measurement) bool { return c.Phase != realPhase && c.size() == largeSize }) {
+		return "" // not measured
+	}
 	add := func(all []repetitions, w measurementGoal) {
 		rows = append(rows, []string{w.name, w.limit(), w.result(all)})
 	}
