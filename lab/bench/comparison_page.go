@@ -228,7 +228,8 @@ var figures = []figure{
 	{"goals", "Goals and results", "The table shows medians over all runs.", goalTable, nil, false},
 	{"planning", "Planning", `For the descheduler, a cycle is the second loop of a dry run, because the descheduler
 is still filling its cache in the first loop; planning is the time of its strategies, and the
-CPU time omits the first loop. For Evenkeel, a cycle is one pass, and planning computes goals and a plan.
+CPU time omits the first loop. For Evenkeel, a cycle takes a snapshot and plans, and planning
+computes goals and a plan.
 ` + "`evenkeel-once` is a dry run of the controller (`evenkeel run --once`). `evenkeel-plan`\n" +
 		"is the command `evenkeel plan`, whose cycle includes reading the cluster. The CPU time is that of the whole\nprocess, and MiB is its peak memory (VmHWM). Cells with several numbers show median (min-max).",
 		planningTable, drawPlanning, false},

@@ -102,9 +102,6 @@ func measureEvenkeelDryRun(ctx context.Context, s comparison, measurement *Measu
 	if err := json.Unmarshal(out, &report); err != nil {
 		return fmt.Errorf("parsing the output of %s: %w", p.Name, err)
 	}
-	if p.Dry == "run" {
-		measurement.CycleSeconds = report.Status.Finished.Sub(report.Status.Started).Seconds()
-	}
 	measurement.Evictions, measurement.MinEvictions, measurement.ByStrategy = report.Spec.MoveCount, report.Spec.Minimum.Evictions, map[string]int{}
 	for _, m := range report.Spec.Moves { // those that fit into an object
 		measurement.ByStrategy[m.Strategy]++

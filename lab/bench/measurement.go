@@ -42,7 +42,7 @@ type Measurement struct {
 
 	resourceUse
 	// CycleSeconds and CycleCPUSeconds measure one cycle with a filled cache: the descheduler's second loop, or
-	// Evenkeel's pass.
+	// Evenkeel's snapshot and plan.
 	CycleSeconds    float64 `json:"cycleSeconds,omitempty"`
 	CycleCPUSeconds float64 `json:"cycleCPUSeconds,omitempty"`
 	// PlannerSeconds is the time of the descheduler's strategies, or of Evenkeel's goals and planner.
