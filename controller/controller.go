@@ -246,7 +246,7 @@ type pass struct {
 	due    []string // nil means all strategies
 	report plan.RunReport
 
-	snapshot *cluster.Snapshot // the snapshot from which the plan was made
+	snapshot *cluster.Snapshot // the last snapshot: a pass of a large cluster keeps only one
 	hints    passHints
 	// breakerBaseline is the health of the cluster when the pass began.
 	breakerBaseline breaker.Baseline

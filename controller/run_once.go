@@ -186,6 +186,7 @@ func (p *pass) replan(ctx context.Context) {
 		p.log.Warn("this pass does not replan, because the cluster cannot be read; the next pass plans what remains", "error", err)
 		return
 	}
+	p.snapshot = s
 	var second plan.Plan
 	unlimit := limitPlanning(ctx, s, p.Clock, p.MaxPlanTime)
 	p.Trust.WithoutChecks(func() {

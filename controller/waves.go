@@ -109,6 +109,7 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 		if err != nil {
 			return nil, nil, err
 		}
+		p.snapshot = s // frees the previous one
 		if p.checkClusterAgain(s) != nil {
 			return nil, nil, nil
 		}

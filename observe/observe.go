@@ -22,6 +22,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/heap"
 	"github.com/evenkeel-project/evenkeel/internal/retry"
 )
 
@@ -97,6 +98,7 @@ func (o *Observer) WaitForSync(ctx context.Context) error {
 			return err
 		}
 		if o.Synced() {
+			heap.Settle()
 			return nil
 		}
 		select {
