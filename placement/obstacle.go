@@ -39,7 +39,7 @@ func (m *ClusterModel) CouldRun(p cluster.PodID) func(n cluster.NodeID, held *cl
 	if _, ok := m.Supported(p); !ok {
 		return func(cluster.NodeID, *cluster.Resources, int64) bool { return true }
 	}
-	in := m.replacementOf(p)
+	in := m.replacementByNode(p)
 	return func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
 		passes := func(byNode []bool) bool { return byNode == nil || byNode[n] }
 		return in.CanRun[n] && in.Volumes.RefusedReason == "" && passes(in.Volumes.Bindable) && passes(in.Volumes.InZone) &&

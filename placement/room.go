@@ -28,7 +28,7 @@ func LeastToFill(m *ClusterModel, n cluster.NodeID, p cluster.PodID, others []cl
 			continue
 		}
 		for i, q := range others {
-			amounts[i] = m.replacementOf(q).Requests.Get(name)
+			amounts[i] = m.replacementByNode(q).Requests.Get(name)
 		}
 		slices.SortFunc(amounts, func(a, b int64) int { return cmp.Compare(b, a) })
 		free := node.Allocatable.Get(name) - used.Get(name) - wanted
@@ -77,7 +77,7 @@ func usedByOthers(m *ClusterModel, n cluster.NodeID, p cluster.PodID) (*cluster.
 
 // RequestsOf returns the requests of the replacement of p. The caller must not change them.
 func RequestsOf(m *ClusterModel, p cluster.PodID) *cluster.Resources {
-	return &m.replacementOf(p).Requests
+	return &m.replacementByNode(p).Requests
 }
 
 // ExcludeEachOther reports whether the replacements of two pods may not fit on one node however large

@@ -150,7 +150,7 @@ func (m *ClusterModel) unsupportedAffinity(p *cluster.Pod) string {
 	if m.hasNoAffinity(p) {
 		return ""
 	}
-	in := m.replacementOf(p.ID)
+	in := m.replacementByNode(p.ID)
 	if in.Err != nil {
 		return strings.TrimSuffix(in.Err.Error(), ".")
 	}
@@ -161,7 +161,7 @@ func (m *ClusterModel) unsupportedVolumes(p *cluster.Pod) string {
 	if len(m.Cluster.PodClass[p.ID].Sample.Object.Spec.Volumes) == 0 {
 		return ""
 	}
-	return m.replacementOf(p.ID).Volumes.UnsupportedReason
+	return m.replacementByNode(p.ID).Volumes.UnsupportedReason
 }
 
 // hasNoAffinity reports whether the pod and all pods on nodes have nothing that unsupportedAffinity

@@ -25,15 +25,11 @@ type InterPodTerms struct {
 	Scored       []TermWithTopology
 }
 
-// NewInterPodTerms returns the inter-pod affinity terms for a class, or an error if a selector of
-// the pod is invalid.
-func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) (InterPodTerms, error) {
+// NewInterPodTerms returns the inter-pod affinity terms for a class. CheckSelectors must have found no error.
+func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) InterPodTerms {
 	var ip InterPodTerms
 	p := c.Profile
-	t, err := model.ReadTerms(c.Namespace, c.Sample.Object.Spec.Affinity)
-	if err != nil {
-		return ip, err
-	}
+	t, _ := model.ReadTerms(c.Namespace, c.Sample.Object.Spec.Affinity)
 	if !p.Disabled[scheduler.InterPodAffinity] {
 		if len(t.Affinity) > 0 {
 			all := model.CounterOfAll(m, t.Affinity)
@@ -57,14 +53,14 @@ func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) (InterPodTerm
 		}
 	})
 	if p.IgnorePreferredTerms && len(t.Preferred) == 0 {
-		return ip, nil
+		return ip
 	}
 	for _, o := range m.ScoredTerms {
 		if weight, some := m.WeightOn(o, c, p.HardPodAffinityWeight); some {
 			ip.Scored = append(ip.Scored, TermWithTopology{Pods: o.Pods, Topology: m.TopologyOf(o.Key), Weight: weight})
 		}
 	}
-	return ip, nil
+	return ip
 }
 
 // UnknownNamespaceReason returns an error message if the namespaces of a term are not known; empty

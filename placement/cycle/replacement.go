@@ -15,6 +15,7 @@ type Replacement struct {
 	Class   *model.EquivalenceClass
 	Profile *scheduler.Compiled
 	NodeChecks
+	CountsPods             bool               // ScoredRequests, images, Spread, InterPod and CountersOfOthers are set
 	Requests               cluster.Resources  // of a new pod of the class
 	ScoredRequests         cluster.Resources  // requests that scores assume
 	CheckedRequests        *cluster.Resources // requests that the filter NodeResourcesFit checks; nil: the filter is disabled

@@ -42,16 +42,26 @@ type SpreadRules struct {
 	RequireAllKeys bool
 }
 
+// CheckSelectors returns an error if a selector of the pod's spread constraints or of its inter-pod affinity is invalid.
+func CheckSelectors(c *model.EquivalenceClass) error {
+	spec := &c.Sample.Object.Spec
+	for i := range spec.TopologySpreadConstraints {
+		t := &spec.TopologySpreadConstraints[i]
+		if _, err := metav1.LabelSelectorAsSelector(t.LabelSelector); err != nil {
+			return fmt.Errorf("reading the labelSelector of the spread constraint on %s: %w", t.TopologyKey, err)
+		}
+	}
+	_, err := model.ReadTerms(c.Namespace, spec.Affinity)
+	return err
+}
+
 // NewSpreadRules returns the constraints of the pod; if it has none, the profile's default
-// constraints. It returns an error if a selector is invalid.
-func NewSpreadRules(m *model.Cluster, c *model.EquivalenceClass, in *Replacement) (SpreadRules, error) {
+// constraints. CheckSelectors must have found no error.
+func NewSpreadRules(m *model.Cluster, c *model.EquivalenceClass, in *Replacement) SpreadRules {
 	own := c.Sample.Object.Spec.TopologySpreadConstraints
 	r := SpreadRules{RequireAllKeys: len(own) > 0 || !c.Profile.SystemDefaultSpread}
 	for i := range own {
-		sel, err := metav1.LabelSelectorAsSelector(own[i].LabelSelector)
-		if err != nil {
-			return r, fmt.Errorf("reading the labelSelector of the spread constraint on %s: %w", own[i].TopologyKey, err)
-		}
+		sel, _ := metav1.LabelSelectorAsSelector(own[i].LabelSelector)
 		r.add(&own[i], newSpreadConstraint(m, c, in, &own[i], addMatchLabelKeys(sel, own[i].MatchLabelKeys, c.Labels)))
 	}
 	if len(own) == 0 {
@@ -64,7 +74,7 @@ func NewSpreadRules(m *model.Cluster, c *model.EquivalenceClass, in *Replacement
 	for i := range r.Hard {
 		r.Hard[i].findDomains(r.HardKeyNodes)
 	}
-	return r, nil
+	return r
 }
 
 // findDomains sets the domains of a hard constraint. The nodes must count for the constraint and

@@ -29,7 +29,9 @@ func (v *Checker) RefuseFor(strategy int, pod cluster.PodID) (plan.Reason, bool)
 
 // RefuseForAll reports whether Evenkeel may not evict the pod for any of these strategies.
 func (v *Checker) RefuseForAll(strategies []int, pod cluster.PodID) bool {
-	if _, refused := v.Refuse(pod); refused {
+	if known := v.results[pod]; known.checked && known.refused {
+		return true // without its reason
+	} else if _, refused := v.Refuse(pod); refused {
 		return true
 	}
 	for _, s := range strategies {

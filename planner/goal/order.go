@@ -42,20 +42,9 @@ func (t *Tracker) FirstGoalRank(g int) int {
 // goals, those whose excess differs by less than 10 % from that of the first count as equal: the goal with the pod of
 // the lowest priority comes first.
 func (t *Tracker) UnmetByPriority(stuck []int) []int {
-	type needy struct {
-		goal, drained, stuck, kind int
-		weight, excess             float64
-	}
-	unmet := func(i int) bool { return Requests(t, i) && t.Excess(i) > 0 }
-	n := 0
+	all := make([]needy, 0, CountUnmet(t, nil)) // a plan may have thousands
 	for i := range t.Goals {
-		if unmet(i) {
-			n++
-		}
-	}
-	all := make([]needy, 0, n) // a plan may have thousands
-	for i := range t.Goals {
-		if g := &t.Goals[i]; unmet(i) {
+		if g := &t.Goals[i]; Requests(t, i) && t.Excess(i) > 0 {
 			kind, tried := kinds[g.Kind], stuck[i]
 			if kind.stated {
 				tried = 0
@@ -63,10 +52,7 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 			all = append(all, needy{i, t.drainRank(i), tried, kind.order, g.Weight, t.ReportedExcess(i)})
 		}
 	}
-	slices.SortFunc(all, func(a, b needy) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.drained, b.drained), cmp.Compare(b.stuck, a.stuck),
-			cmp.Compare(a.kind, b.kind), cmp.Compare(b.excess, a.excess), cmp.Compare(a.goal, b.goal))
-	})
+	slices.SortFunc(all, compareNeedy)
 	for from := 0; from < len(all); {
 		first, until := all[from], from+1
 		for until < len(all) && all[until].weight == first.weight && all[until].drained == first.drained && all[until].stuck == first.stuck &&
@@ -83,6 +69,44 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 		out[i] = all[i].goal
 	}
 	return out
+}
+
+// needy is an unmet goal with what decides its place in UnmetByPriority.
+type needy struct {
+	goal, drained, stuck, kind int
+	weight, excess             float64
+}
+
+// compareNeedy reads no more than it needs: cmp.Or compares everything.
+func compareNeedy(a, b needy) int {
+	if a.weight != b.weight {
+		return cmp.Compare(b.weight, a.weight)
+	}
+	if a.drained != b.drained {
+		return a.drained - b.drained
+	}
+	if a.stuck != b.stuck {
+		return b.stuck - a.stuck
+	}
+	if a.kind != b.kind {
+		return a.kind - b.kind
+	}
+	if a.excess != b.excess {
+		return cmp.Compare(b.excess, a.excess)
+	}
+	return a.goal - b.goal
+}
+
+// CountUnmet returns the number of unmet requested goals, and calls f for each of them unless f is nil.
+func CountUnmet(t *Tracker, f func(g int)) (n int) {
+	for i := range t.Goals {
+		if Requests(t, i) && t.Excess(i) > 0 {
+			if n++; f != nil {
+				f(i)
+			}
+		}
+	}
+	return n
 }
 
 // lowestPriority returns the lowest priority of the pods that goal i is about, or of the pods on its node.

@@ -29,6 +29,14 @@ type Counter struct {
 	name       string // of the strategy; "" for the counter of the whole pass
 	// perPassKey and perHourKey are the names of the two limits that do not depend on the pod.
 	perPassKey, perHourKey string
+	exhausted              exhaustion // the latest result of Exhausted
+}
+
+// exhaustion is the result of Exhausted after a number of planned evictions.
+type exhaustion struct {
+	planned, earlier int // planned is one more than the evictions; 0: no result
+	reason           plan.Reason
+	is               bool
 }
 
 // keyOf returns the key of a limit, with the name of its strategy unless the name is empty.
@@ -130,7 +138,11 @@ func (l *Counter) Shared() bool {
 
 // Exhausted returns the limit that allows no more evictions of any pod.
 func (l *Counter) Exhausted() (plan.Reason, bool) {
-	return strictestExceeded([]Allowance{l.PerPass(), l.HourlyOfCluster()})
+	if x := &l.exhausted; x.planned != l.planned.all+1 || x.earlier != l.earlierPlan.all {
+		x.planned, x.earlier = l.planned.all+1, l.earlierPlan.all
+		x.reason, x.is = strictestExceeded([]Allowance{l.PerPass(), l.HourlyOfCluster()})
+	}
+	return l.exhausted.reason, l.exhausted.is
 }
 
 // PerPass returns the limit of evictions per pass in the whole cluster.

@@ -19,7 +19,7 @@ import (
 func Compute(c *search.Result) plan.Bound {
 	start := c.Problem.Start.Goals
 	all, some := podsOfUnmetGoals(c, start)
-	p := &proof{c, start, newReachability(c, start), newEvictionNeed(all), newEvictionNeed(some), 0, make(map[cluster.PodID]search.Move, len(c.Moves)),
+	p := &proof{c, start, newReachability(c, start), newEvictionNeed(c.Snapshot, all), newEvictionNeed(c.Snapshot, some), 0, make(map[cluster.PodID]search.Move, len(c.Moves)),
 		map[string]float64{}}
 	for _, m := range c.Moves {
 		p.made[m.Pod] = m.Move

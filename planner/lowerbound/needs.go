@@ -256,30 +256,34 @@ func (p *proof) addNodeNeeds() {
 		if most == 0 && planned == 0 {
 			continue
 		}
-		p.full.addNode(most)
-		p.planned.addNode(planned)
-		for _, g := range hot {
-			p.addAmountNeed(int(g))
-		}
+		p.full.addNode(nodeNeed{cluster.NodeID(n), most, func() (out []amountNeed) {
+			for _, g := range hot {
+				pods, sum := p.podsThatCanLeave(g)
+				out = append(out, amountNeed{min(p.start.Excess(int(g)), sum), pods})
+			}
+			return out
+		}})
+		p.planned.addNode(nodeNeed{cluster.NodeID(n), planned, func() (out []amountNeed) {
+			for _, g := range hot {
+				if gone := p.start.Excess(int(g)) - p.result.End.Goals.Excess(int(g)); gone > 0 {
+					pods, _ := p.podsThatCanLeave(g)
+					out = append(out, amountNeed{gone, pods})
+				}
+			}
+			return out
+		}})
 	}
 }
 
-// addAmountNeed adds the need of a node goal, with all pods whose eviction can improve the goal.
-func (p *proof) addAmountNeed(g int) {
-	b, gone := p.start.Measures[g].(*goal.NodeMeasure), p.start.Excess(g)-p.result.End.Goals.Excess(g)
-	if p.full.sumsOnly && (p.planned.sumsOnly || gone == 0) {
-		return
-	}
-	var pods []podSize
-	var sum int64
-	for _, x := range p.podsBySize(b) {
+// podsThatCanLeave returns the pods whose eviction can improve node goal g, and the sum of their sizes.
+func (p *proof) podsThatCanLeave(g int32) (pods []podSize, sum int64) {
+	for _, x := range p.podsBySize(p.start.Measures[g].(*goal.NodeMeasure)) {
 		if p.canLeaveForGood(x.id) {
 			pods = append(pods, x)
 			sum += x.size
 		}
 	}
-	p.full.addAmount(min(b.Excess(), sum), pods)
-	p.planned.addAmount(gone, pods)
+	return pods, sum
 }
 
 // coverLargestFirst takes the largest pods that may leave until they and the required pods of the need cover an amount.

@@ -80,8 +80,6 @@ func (c *rounds) countUnmet() (some bool) {
 
 // countUnmetPods sums the number of pods over the unmet goals.
 func (c *rounds) countUnmetPods() (pods int) {
-	for _, g := range c.sim.Goals.UnmetByPriority(c.unmetAttempts) {
-		pods += len(c.problem.PodsOf(g))
-	}
+	goal.CountUnmet(c.sim.Goals, func(g int) { pods += len(c.problem.PodsOf(g)) })
 	return pods
 }
