@@ -42,7 +42,7 @@ type SpreadRules struct {
 	RequireAllKeys bool
 }
 
-// CheckSelectors returns an error if a selector of the pod's spread constraints or of its inter-pod affinity is invalid.
+// CheckSelectors returns an error if a selector of the pod's spread constraints or inter-pod affinity is invalid.
 func CheckSelectors(c *model.EquivalenceClass) error {
 	spec := &c.Sample.Object.Spec
 	for i := range spec.TopologySpreadConstraints {
