@@ -76,7 +76,7 @@ func runCommits(ctx context.Context, args []string, out *os.File) (err error) {
 // build builds the test programs of the earlier commit and of the working tree.
 func (s commitComparison) build(ctx context.Context, folder string) (tests [2]string, err error) {
 	tree := filepath.Join(folder, "tree")
-	if _, err := command(ctx, ".", "git", "worktree", "add", "--detach", tree, s.base); err != nil {
+	if _, err := command(ctx, ".", "git", "worktree", "add", "--quiet", "--detach", tree, s.base); err != nil {
 		return tests, err
 	}
 	defer func() {
@@ -97,7 +97,7 @@ func (s commitComparison) build(ctx context.Context, folder string) (tests [2]st
 	}
 	for i, dir := range []string{tree, "."} {
 		tests[i] = filepath.Join(folder, fmt.Sprintf("%d.test", i))
-		if _, err := command(ctx, dir, "go", "test", "-c", "-o", tests[i], s.pkg); err != nil {
+		if _, err := command(ctx, dir, "go", "test", "-c", "-trimpath", "-o", tests[i], s.pkg); err != nil {
 			return tests, err
 		}
 	}
