@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
@@ -22,18 +23,21 @@ const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,quota,limits,
 
 // New indexes the objects, in any order. The snapshot keeps o and its objects, which must not
 // change afterwards. The error lists duplicate objects.
-func New(o *Objects) (*Snapshot, error) {
+func New(o *Objects) (*Snapshot, error) { return newSnapshot(o, &Indexer{}) }
+
+func newSnapshot(o *Objects, x *Indexer) (*Snapshot, error) {
 	if o.empty() && len(o.Skipped) == 0 && len(o.PlannerState) == 0 {
 		return nil, errors.New("the snapshot contains no objects; create one with evenkeel capture, or with " + kubectlGet)
 	}
 	if len(o.Nodes) == 0 {
 		return nil, errors.New("the snapshot has no Node" + o.skippedKinds() + "; include nodes, as in: " + kubectlGet)
 	}
-	b := &builder{o: o, s: &Snapshot{
+	b := &builder{o: o, index: x, s: &Snapshot{
 		Objects: o, TakenAt: o.TakenAt, ClusterUID: o.ClusterUID,
-		nodeByName: make(map[string]NodeID, len(o.Nodes)), podByUID: make(map[string]PodID, len(o.Pods)),
+		nodeByName:      make(map[string]NodeID, len(o.Nodes)),
 		namespaceByName: make(map[string]*corev1.Namespace, len(o.Namespaces)),
 	}}
+	b.s.podByUID = sync.OnceValue(b.s.indexUIDs)
 	b.podIndex = NewPodIndex(b.s)
 	b.parseVersion()
 	b.addNamespaces()
@@ -57,6 +61,7 @@ func New(o *Objects) (*Snapshot, error) {
 type builder struct {
 	o        *Objects
 	s        *Snapshot
+	index    *Indexer
 	podIndex *PodIndex
 	errs     []error
 }
@@ -169,35 +174,6 @@ func NodeReady(n *corev1.Node) bool {
 	return i >= 0 && n.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
-func (b *builder) addPods() {
-	cache := requestCache{features: &b.s.Scheduler}
-	b.s.Pods = slices.Grow(b.s.Pods, len(b.o.Pods))
-	for _, p := range sortedByName(b.o.Pods) {
-		if b.isDuplicatePod(p) {
-			b.addError("Pod %s/%s occurs twice in the snapshot", p.Namespace, p.Name)
-			continue
-		}
-		pod := Pod{
-			ID: PodID(len(b.s.Pods)), Object: p, Node: b.nodeID(p), Workload: NoWorkload,
-			Controller:  metav1.GetControllerOfNoCopy(p),
-			Terminating: p.DeletionTimestamp != nil,
-			Terminal:    p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
-			Ready:       podReady(p),
-		}
-		pod.Requests, pod.NonZero = cache.requests(p)
-		if pod.Node != NoNode && !pod.Terminal {
-			n := &b.s.Nodes[pod.Node]
-			n.Pods = append(n.Pods, pod.ID)
-			n.Requested.Add(pod.Requests)
-		}
-		b.recordUnattempted(&pod)
-		if p.UID != "" {
-			b.s.podByUID[string(p.UID)] = pod.ID
-		}
-		b.s.Pods = append(b.s.Pods, pod)
-	}
-}
-
 // addDepartures sets the Departure of every bound pod, and what leaves each node. It needs TakenAt.
 func (b *builder) addDepartures() {
 	newest := map[string]*corev1.Pod{} // by the UID of a DaemonSet, of one node
@@ -272,16 +248,6 @@ func (s *Snapshot) NominatedNode(p *Pod) *Node {
 		return nil
 	}
 	return s.NodeByName(p.Object.Status.NominatedNodeName)
-}
-
-// isDuplicatePod reports whether the previously added pod has the same namespace and name. Pods
-// must be added in order.
-func (b *builder) isDuplicatePod(p *corev1.Pod) bool {
-	if len(b.s.Pods) == 0 {
-		return false
-	}
-	last := b.s.Pods[len(b.s.Pods)-1].Object
-	return last.Namespace == p.Namespace && last.Name == p.Name
 }
 
 func (b *builder) nodeID(p *corev1.Pod) NodeID {

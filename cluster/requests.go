@@ -59,23 +59,6 @@ func requestOptions(p *corev1.Pod, features *kubeversion.Features) (*corev1.Pod,
 	return p, opts
 }
 
-// requestCache computes the requests of pods in order. Consecutive pods mostly belong to one
-// controller and have the same requests. Comparing two pods takes a fiftieth of the time that
-// computing requests takes.
-type requestCache struct {
-	features       *kubeversion.Features
-	last           *corev1.Pod
-	exact, nonZero Resources
-}
-
-func (c *requestCache) requests(p *corev1.Pod) (exact, nonZero Resources) {
-	if c.last == nil || !sameRequestInputs(c.last, p) {
-		c.exact, c.nonZero = effectiveRequests(p, c.features)
-		c.last = p
-	}
-	return c.exact, c.nonZero
-}
-
 // sameRequestInputs reports whether everything that effectiveRequests reads is equal in both
 // pods. It returns false if a resize of either pod is pending.
 func sameRequestInputs(p, q *corev1.Pod) bool {
@@ -92,13 +75,20 @@ func hasPendingResize(p *corev1.Pod) bool {
 }
 
 func sameContainers(a, b []corev1.Container) bool {
-	if len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] {
+	if sameArray(a, b) {
 		return true
 	}
-	return slices.EqualFunc(a, b, func(x, y corev1.Container) bool {
-		return x.Name == y.Name && sameResourceList(x.Resources.Requests, y.Resources.Requests) &&
-			ptr.Deref(x.RestartPolicy, "") == ptr.Deref(y.RestartPolicy, "") // "Always" makes a sidecar
-	})
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a { // a container is too large to be copied
+		x, y := &a[i], &b[i]
+		if x.Name != y.Name || !sameResourceList(x.Resources.Requests, y.Resources.Requests) ||
+			ptr.Deref(x.RestartPolicy, "") != ptr.Deref(y.RestartPolicy, "") { // "Always" makes a sidecar
+			return false
+		}
+	}
+	return true
 }
 
 func sameStatuses(a, b []corev1.ContainerStatus) bool {

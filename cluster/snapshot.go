@@ -52,7 +52,7 @@ type Snapshot struct {
 	// changesUnderWay is true if a bound pod leaves by itself, or if an unbound pod is nominated for a node.
 	changesUnderWay bool
 	nodeByName      map[string]NodeID
-	podByUID        map[string]PodID
+	podByUID        func() map[string]PodID // makes the map when it is first called
 	namespaceByName map[string]*corev1.Namespace
 	claimByKey      map[string]*corev1.PersistentVolumeClaim
 	volumeByName    map[string]*corev1.PersistentVolume
@@ -82,10 +82,23 @@ func (s *Snapshot) NodeByName(name string) *Node {
 
 // PodByUID returns the pod with this UID, or nil.
 func (s *Snapshot) PodByUID(uid string) *Pod {
-	if id, ok := s.podByUID[uid]; ok {
+	if s.podByUID == nil {
+		return nil
+	}
+	if id, ok := s.podByUID()[uid]; ok {
 		return &s.Pods[id]
 	}
 	return nil
+}
+
+func (s *Snapshot) indexUIDs() map[string]PodID {
+	out := make(map[string]PodID, len(s.Pods))
+	for i := range s.Pods {
+		if uid := s.Pods[i].Object.UID; uid != "" {
+			out[string(uid)] = PodID(i)
+		}
+	}
+	return out
 }
 
 // Namespace returns the namespace object, or nil if it is not in the snapshot.

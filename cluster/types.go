@@ -70,6 +70,7 @@ var PoolLabels = []string{"karpenter.sh/nodepool", "eks.amazonaws.com/nodegroup"
 type Pod struct {
 	ID       PodID
 	Object   *corev1.Pod // read-only
+	Template *Template   // nil for a pod that is not in a snapshot
 	Requests Resources   // effective requests, as the scheduler counts them
 	// NonZero holds the requests that the scheduler's scores use. For a container without requests,
 	// scores assume 100m of cpu and 200Mi of memory.

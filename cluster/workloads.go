@@ -159,13 +159,18 @@ func (b *builder) addWorkloads() {
 	chains := map[controllerKey]*ownerChain{}
 	byKey := map[string]*Workload{}
 	ofPod := make([]*Workload, len(b.s.Pods))
+	var c *ownerChain // of the pod before
 	for i := range b.s.Pods {
 		p := &b.s.Pods[i]
 		if p.Controller == nil {
 			continue
 		}
+		if c != nil && p.Template == b.s.Pods[i-1].Template {
+			p.MissingOwner, p.Owners, ofPod[i] = c.missing, c.owners, c.workload
+			continue
+		}
 		from := newControllerKey(p)
-		c := chains[from]
+		c = chains[from]
 		if c == nil {
 			got := x.resolveChain(p.Object.Namespace, p.Controller)
 			c = &got

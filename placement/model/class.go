@@ -26,6 +26,5 @@ type EquivalenceClass struct {
 	spreadCounters   []*PodCounter      // topology spread counters that count its pods
 	termCounters     []*PodCounter      // inter-pod affinity counters that count its pods
 	KnownSupported   bool               // ClusterModel.Supported found no unsupported owner, affinity or volume
-	simple           bool               // see hasSimpleSpec
 	TemplateRequests *cluster.Resources // requests of the owner's pod template; nil: not computed yet
 }

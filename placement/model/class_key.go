@@ -10,7 +10,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 )
 
@@ -157,67 +156,4 @@ func AppendMessage(b []byte, m interface {
 		b = fmt.Appendf(b[:from], "%v", m)
 	}
 	return b
-}
-
-// sameClass reports whether the pod has the same key (appendKey) as the pods of the class.
-// sameClass returns false for pods that set rarely used fields, even if the keys are equal. For
-// most pods, sameClass avoids building a key, which costs much more.
-func sameClass(a *cluster.Pod, c *EquivalenceClass) bool {
-	if !c.simple {
-		return false
-	}
-	b := c.Sample
-	x, y := &a.Object.Spec, &b.Object.Spec
-	return a.Object.Namespace == b.Object.Namespace && sameController(a.Controller, b.Controller) &&
-		maps.Equal(a.Object.Labels, b.Object.Labels) &&
-		EqualResources(a.Requests, b.Requests) && EqualResources(a.NonZero, b.NonZero) &&
-		ptr.Deref(x.Priority, 0) == ptr.Deref(y.Priority, 0) && scheduler.NameOf(a.Object) == scheduler.NameOf(b.Object) &&
-		maps.Equal(x.NodeSelector, y.NodeSelector) && x.Affinity == nil && y.Affinity == nil && x.Resources == nil && y.Resources == nil &&
-		slices.EqualFunc(x.Tolerations, y.Tolerations, sameToleration) &&
-		slices.EqualFunc(x.TopologySpreadConstraints, y.TopologySpreadConstraints, sameConstraint) &&
-		hasNoRareFields(a.Object) && sameImages(x.InitContainers, y.InitContainers) && sameImages(x.Containers, y.Containers)
-}
-
-func sameController(a, b *metav1.OwnerReference) bool {
-	return a != nil && b != nil && a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name
-}
-
-func sameToleration(a, b corev1.Toleration) bool {
-	return a.Key == b.Key && a.Operator == b.Operator && a.Value == b.Value && a.Effect == b.Effect &&
-		ptr.Equal(a.TolerationSeconds, b.TolerationSeconds)
-}
-
-// sameConstraint reports whether both constraints are equal. Constraints with rarely used fields
-// are never equal.
-func sameConstraint(a, b corev1.TopologySpreadConstraint) bool {
-	return a.MaxSkew == b.MaxSkew && a.TopologyKey == b.TopologyKey && a.WhenUnsatisfiable == b.WhenUnsatisfiable &&
-		len(a.MatchLabelKeys)+len(b.MatchLabelKeys) == 0 && a.MinDomains == nil && b.MinDomains == nil &&
-		a.NodeAffinityPolicy == nil && b.NodeAffinityPolicy == nil && a.NodeTaintsPolicy == nil && b.NodeTaintsPolicy == nil &&
-		a.LabelSelector != nil && b.LabelSelector != nil && len(a.LabelSelector.MatchExpressions)+len(b.LabelSelector.MatchExpressions) == 0 &&
-		maps.Equal(a.LabelSelector.MatchLabels, b.LabelSelector.MatchLabels)
-}
-
-// hasNoRareFields reports whether the pod sets only priority and scheduler among the fields that
-// appendRareFields appends, and was not changed after its creation.
-func hasNoRareFields(p *corev1.Pod) bool {
-	spec := &p.Spec
-	for i := range spec.Volumes {
-		if s := &spec.Volumes[i].VolumeSource; s.Projected == nil && s.EmptyDir == nil && s.ConfigMap == nil &&
-			s.Secret == nil && s.HostPath == nil && s.DownwardAPI == nil {
-			return false
-		}
-	}
-	return FeatureBits(spec) == 0 && len(hostPorts(spec)) == 0 && p.Generation <= 1
-}
-
-func sameImages(a, b []corev1.Container) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Image != b[i].Image {
-			return false
-		}
-	}
-	return true
 }

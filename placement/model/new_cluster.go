@@ -95,45 +95,57 @@ func indexNominated(m *Cluster) {
 	}
 }
 
+// groupPods assigns a class to each pod. Pods of one template have one class, unless a profile reads measurements.
 func groupPods(m *Cluster) {
-	byKey, latest := map[string]*EquivalenceClass{}, make([]*EquivalenceClass, len(m.Snap.Workloads))
+	byKey, byTemplate := map[string]*EquivalenceClass{}, map[*cluster.Template]*EquivalenceClass{}
 	var key []byte
+	var c *EquivalenceClass
+	var last *cluster.Template // the template of the class c
 	for i := range m.Snap.Pods {
 		p := &m.Snap.Pods[i]
 		if p.Terminal {
 			continue
 		}
-		if p.Workload != cluster.NoWorkload {
-			if c := latest[p.Workload]; c != nil && m.Packing == nil && m.Risk == nil && sameClass(p, c) {
-				c.pods = append(c.pods, p.ID)
-				m.PodClass[i] = c
-				continue
-			}
+		if last == nil || p.Template != last {
+			c, last = byTemplate[p.Template], p.Template
 		}
-		key = appendKey(key[:0], p)
-		if m.Packing != nil {
-			key = binary.AppendVarint(key, expectedMilliCPU(m, p))
-		}
-		if m.Risk != nil {
-			key = riskAmounts(p.Object).appendKey(key)
-		}
-		c := byKey[string(key)]
 		if c == nil {
-			c = newClass(m, p)
-			c.Number = len(m.ClassList)
-			byKey[string(key)] = c
-			m.ClassList = append(m.ClassList, c)
-			m.classesByNamespace[c.Namespace] = append(m.classesByNamespace[c.Namespace], c)
-			m.registerTerms(c)
-			if _, known := m.NamespaceLabels[c.Namespace]; !known && m.UnknownNamespace == "" {
-				m.UnknownNamespace = c.Namespace
+			key = m.appendClassKey(key[:0], p)
+			if c = byKey[string(key)]; c == nil {
+				c = newClass(m, p)
+				byKey[string(key)] = c
+				m.addClass(c)
+			}
+			if m.Packing != nil || m.Risk != nil || last == nil {
+				last = nil
+			} else {
+				byTemplate[last] = c
 			}
 		}
 		c.pods = append(c.pods, p.ID)
 		m.PodClass[i] = c
-		if p.Workload != cluster.NoWorkload {
-			latest[p.Workload] = c
-		}
+	}
+}
+
+// appendClassKey appends everything by which a scheduler can tell the pod from others.
+func (m *Cluster) appendClassKey(b []byte, p *cluster.Pod) []byte {
+	b = appendKey(b, p)
+	if m.Packing != nil {
+		b = binary.AppendVarint(b, expectedMilliCPU(m, p))
+	}
+	if m.Risk != nil {
+		b = riskAmounts(p.Object).appendKey(b)
+	}
+	return b
+}
+
+func (m *Cluster) addClass(c *EquivalenceClass) {
+	c.Number = len(m.ClassList)
+	m.ClassList = append(m.ClassList, c)
+	m.classesByNamespace[c.Namespace] = append(m.classesByNamespace[c.Namespace], c)
+	m.registerTerms(c)
+	if _, known := m.NamespaceLabels[c.Namespace]; !known && m.UnknownNamespace == "" {
+		m.UnknownNamespace = c.Namespace
 	}
 }
 
@@ -141,7 +153,7 @@ func newClass(m *Cluster, p *cluster.Pod) *EquivalenceClass {
 	c := &EquivalenceClass{
 		Namespace: p.Object.Namespace, Labels: labels.Set(p.Object.Labels), Sample: p,
 		Profile: m.ProfileOf(p.Object.Spec.SchedulerName), Priority: ptr.Deref(p.Object.Spec.Priority, 0),
-		simple: hasNoRareFields(p.Object), Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
+		Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
 	}
 	if m.Packing != nil {
 		c.ExpectedMilliCPU = expectedMilliCPU(m, p)

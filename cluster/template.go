@@ -1,0 +1,99 @@
+package cluster
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
+)
+
+// Template stands for pods that were created alike. Such pods have the same controller, namespace, labels and
+// requests, and no scheduler can tell them apart. Pods with different templates may be alike, too.
+type Template struct{ requests, nonZero Resources }
+
+// newTemplate returns the template of the pod k. It is that of the pod last, which may be nil, if both are alike.
+func newTemplate(last, k *indexedPod, features *kubeversion.Features) *Template {
+	if last == nil || !sameRequestInputs(last.object, k.object) {
+		out := &Template{}
+		out.requests, out.nonZero = effectiveRequests(k.object, features)
+		return out
+	}
+	if sameController(last.controller, k.controller) && alike(last.object, k.object) {
+		return last.template
+	}
+	return &Template{last.template.requests, last.template.nonZero}
+}
+
+// alike reports whether both pods differ in no field that a scheduler reads, except the controller and the requests. It
+// returns false for pods that were changed after their creation, and for most pods with rarely used fields.
+func alike(p, q *corev1.Pod) bool {
+	a, b := &p.Spec, &q.Spec
+	return p.Namespace == q.Namespace && p.Generation <= 1 && q.Generation <= 1 && maps.Equal(p.Labels, q.Labels) &&
+		a.SchedulerName == b.SchedulerName && ptr.Deref(a.Priority, 0) == ptr.Deref(b.Priority, 0) &&
+		maps.Equal(a.NodeSelector, b.NodeSelector) && a.Affinity == b.Affinity && a.Resources == nil && b.Resources == nil &&
+		slices.EqualFunc(a.Tolerations, b.Tolerations, sameToleration) &&
+		slices.EqualFunc(a.TopologySpreadConstraints, b.TopologySpreadConstraints, sameConstraint) &&
+		a.HostNetwork == b.HostNetwork && ptr.Equal(a.HostUsers, b.HostUsers) &&
+		alikeContainers(a.InitContainers, b.InitContainers) && alikeContainers(a.Containers, b.Containers) &&
+		hasOrdinaryVolumes(a) && hasOrdinaryVolumes(b)
+}
+
+func sameController(a, b *metav1.OwnerReference) bool {
+	return a != nil && b != nil && a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name && a.UID == b.UID
+}
+
+func sameToleration(a, b corev1.Toleration) bool {
+	return a.Key == b.Key && a.Operator == b.Operator && a.Value == b.Value && a.Effect == b.Effect &&
+		ptr.Equal(a.TolerationSeconds, b.TolerationSeconds)
+}
+
+// sameConstraint reports whether both constraints are equal. Constraints with rarely used fields
+// are never equal.
+func sameConstraint(a, b corev1.TopologySpreadConstraint) bool {
+	return a.MaxSkew == b.MaxSkew && a.TopologyKey == b.TopologyKey && a.WhenUnsatisfiable == b.WhenUnsatisfiable &&
+		len(a.MatchLabelKeys)+len(b.MatchLabelKeys) == 0 && a.MinDomains == nil && b.MinDomains == nil &&
+		a.NodeAffinityPolicy == nil && b.NodeAffinityPolicy == nil && a.NodeTaintsPolicy == nil && b.NodeTaintsPolicy == nil &&
+		a.LabelSelector != nil && b.LabelSelector != nil && len(a.LabelSelector.MatchExpressions)+len(b.LabelSelector.MatchExpressions) == 0 &&
+		maps.Equal(a.LabelSelector.MatchLabels, b.LabelSelector.MatchLabels)
+}
+
+// alikeContainers reports whether no scheduler can tell the lists apart, except by their requests.
+func alikeContainers(a, b []corev1.Container) bool {
+	if sameArray(a, b) {
+		return true
+	}
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Image != b[i].Image || !isOrdinaryContainer(&a[i]) || !isOrdinaryContainer(&b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// isOrdinaryContainer reports whether a scheduler reads only the image, the requests and the restart policy.
+func isOrdinaryContainer(c *corev1.Container) bool {
+	return len(c.RestartPolicyRules) == 0 &&
+		!slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.HostPort != 0 }) &&
+		!slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return len(m.BindMountOptions) > 0 })
+}
+
+// hasOrdinaryVolumes reports whether no scheduler reads the volumes.
+func hasOrdinaryVolumes(spec *corev1.PodSpec) bool {
+	for i := range spec.Volumes {
+		if s := &spec.Volumes[i].VolumeSource; s.Projected == nil && s.EmptyDir == nil && s.ConfigMap == nil &&
+			s.Secret == nil && s.HostPath == nil && s.DownwardAPI == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// sameArray reports whether both slices are the same part of one array.
+func sameArray[T any](a, b []T) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
