@@ -15,10 +15,22 @@ import (
 // so the next snapshot takes less time. The snapshots are equal to those of New. An Indexer recognizes a pod that has
 // not changed by its pointer, and is not safe for concurrent use. The zero value is ready to use.
 type Indexer struct {
+	// IsMarked decides the Mark of each pod, from its labels and annotations alone. If it is nil, marks are unknown.
+	IsMarked func(p *corev1.Pod) bool
+
 	features  kubeversion.Features
 	nodeNames []string     // of the last snapshot, by NodeID
 	pods      []indexedPod // of the last snapshot, by PodID
 }
+
+// MarkState says whether the Indexer found a pod marked by a person or a program.
+type MarkState uint8
+
+const (
+	UnknownMark MarkState = iota
+	Unmarked
+	Marked
+)
 
 // indexedPod holds what the fields of a pod say, whatever the other objects are.
 type indexedPod struct {
@@ -27,13 +39,14 @@ type indexedPod struct {
 	controller                   *metav1.OwnerReference
 	node                         NodeID // in the last snapshot
 	terminating, terminal, ready bool
+	mark                         MarkState
 }
 
 // New is like the function New. The objects of earlier snapshots must not have changed.
 func (x *Indexer) New(o *Objects) (*Snapshot, error) {
 	s, err := newSnapshot(o, x)
 	if err != nil {
-		*x = Indexer{} // duplicates may be missing in it
+		x.pods = nil // duplicates may be missing in it
 	}
 	return s, err
 }
@@ -74,7 +87,7 @@ func compareNames(p, q *corev1.Pod) int {
 // addPods adds the pods in order. The nodes must have been added.
 func (b *builder) addPods() {
 	if b.index.features != b.s.Scheduler {
-		*b.index = Indexer{features: b.s.Scheduler}
+		b.index.features, b.index.pods = b.s.Scheduler, nil
 	}
 	nodes := b.newNodeIDs()
 	b.index.pods = b.index.sorted(b.o.Pods)
@@ -89,7 +102,7 @@ func (b *builder) addPods() {
 		}
 		switch {
 		case isNew:
-			k.read(last, &b.s.Scheduler)
+			b.index.read(k, last)
 			k.node = b.nodeID(k.object)
 		case k.node == NoNode || nodes[k.node] == NoNode:
 			k.node = b.nodeID(k.object)
@@ -101,20 +114,27 @@ func (b *builder) addPods() {
 	}
 }
 
-// read reads the fields of the pod. The parameter last is the pod before it, or nil.
-func (k *indexedPod) read(last *indexedPod, features *kubeversion.Features) {
+// read reads the fields of the pod k. The parameter last is the pod before it, or nil.
+func (x *Indexer) read(k, last *indexedPod) {
 	p := k.object
 	k.controller = metav1.GetControllerOfNoCopy(p)
 	k.terminating = p.DeletionTimestamp != nil
 	k.terminal = p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	k.ready = podReady(p)
-	k.template = newTemplate(last, k, features)
+	k.template = newTemplate(last, k, &x.features)
+	switch {
+	case x.IsMarked == nil:
+	case x.IsMarked(p):
+		k.mark = Marked
+	default:
+		k.mark = Unmarked
+	}
 }
 
 func (b *builder) addPod(k *indexedPod) {
 	pod := Pod{
 		ID: PodID(len(b.s.Pods)), Object: k.object, Template: k.template, Requests: k.template.requests, NonZero: k.template.nonZero,
-		Node: k.node, Workload: NoWorkload, Controller: k.controller, Terminating: k.terminating, Terminal: k.terminal, Ready: k.ready,
+		Node: k.node, Workload: NoWorkload, Controller: k.controller, Terminating: k.terminating, Terminal: k.terminal, Ready: k.ready, Mark: k.mark,
 	}
 	if pod.Node != NoNode && !pod.Terminal {
 		n := &b.s.Nodes[pod.Node]

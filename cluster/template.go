@@ -11,8 +11,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 )
 
-// Template stands for pods that were created alike. Such pods have the same controller, namespace, labels and
-// requests, and no scheduler can tell them apart. Pods with different templates may be alike, too.
+// Template stands for pods that were created alike. Such pods have the same controller, namespace, labels, requests,
+// priority, grace period and runtime class, and no field by which a scheduler can tell them apart. If a template has
+// several pods, they have no claims, and none of their images is never pulled. Pods with different templates may be alike, too.
 type Template struct{ requests, nonZero Resources }
 
 // newTemplate returns the template of the pod k. It is that of the pod last, which may be nil, if both are alike.
@@ -28,16 +29,19 @@ func newTemplate(last, k *indexedPod, features *kubeversion.Features) *Template 
 	return &Template{last.template.requests, last.template.nonZero}
 }
 
-// alike reports whether both pods differ in no field that a scheduler reads, except the controller and the requests. It
-// returns false for pods that were changed after their creation, and for most pods with rarely used fields.
+// alike reports whether both pods are as Template says, if they have the same controller and requests. It returns false
+// for pods that were changed after their creation, and for most pods with rarely used fields.
 func alike(p, q *corev1.Pod) bool {
 	a, b := &p.Spec, &q.Spec
 	return p.Namespace == q.Namespace && p.Generation <= 1 && q.Generation <= 1 && maps.Equal(p.Labels, q.Labels) &&
-		a.SchedulerName == b.SchedulerName && ptr.Deref(a.Priority, 0) == ptr.Deref(b.Priority, 0) &&
+		a.SchedulerName == b.SchedulerName && ptr.Equal(a.Priority, b.Priority) && a.PriorityClassName == b.PriorityClassName &&
 		maps.Equal(a.NodeSelector, b.NodeSelector) && a.Affinity == b.Affinity && a.Resources == nil && b.Resources == nil &&
 		slices.EqualFunc(a.Tolerations, b.Tolerations, sameToleration) &&
 		slices.EqualFunc(a.TopologySpreadConstraints, b.TopologySpreadConstraints, sameConstraint) &&
 		a.HostNetwork == b.HostNetwork && ptr.Equal(a.HostUsers, b.HostUsers) &&
+		ptr.Equal(a.RuntimeClassName, b.RuntimeClassName) && a.OS == nil && b.OS == nil &&
+		len(a.ResourceClaims)+len(b.ResourceClaims) == 0 &&
+		ptr.Equal(a.TerminationGracePeriodSeconds, b.TerminationGracePeriodSeconds) &&
 		alikeContainers(a.InitContainers, b.InitContainers) && alikeContainers(a.Containers, b.Containers) &&
 		hasOrdinaryVolumes(a) && hasOrdinaryVolumes(b)
 }
@@ -61,25 +65,24 @@ func sameConstraint(a, b corev1.TopologySpreadConstraint) bool {
 		maps.Equal(a.LabelSelector.MatchLabels, b.LabelSelector.MatchLabels)
 }
 
-// alikeContainers reports whether no scheduler can tell the lists apart, except by their requests.
+// alikeContainers reports whether the lists differ only in fields that no Template has in common.
 func alikeContainers(a, b []corev1.Container) bool {
-	if sameArray(a, b) {
-		return true
-	}
 	if len(a) != len(b) {
 		return false
 	}
+	same := sameArray(a, b)
 	for i := range a {
-		if a[i].Image != b[i].Image || !isOrdinaryContainer(&a[i]) || !isOrdinaryContainer(&b[i]) {
+		if !isOrdinaryContainer(&a[i]) || !same && (a[i].Image != b[i].Image || !isOrdinaryContainer(&b[i])) {
 			return false
 		}
 	}
 	return true
 }
 
-// isOrdinaryContainer reports whether a scheduler reads only the image, the requests and the restart policy.
+// isOrdinaryContainer reports whether a scheduler reads only the image, the requests and the restart policy, and
+// whether the kubelet may pull the image.
 func isOrdinaryContainer(c *corev1.Container) bool {
-	return len(c.RestartPolicyRules) == 0 &&
+	return c.ImagePullPolicy != corev1.PullNever && len(c.RestartPolicyRules) == 0 &&
 		!slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.HostPort != 0 }) &&
 		!slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return len(m.BindMountOptions) > 0 })
 }

@@ -90,9 +90,13 @@ type Pod struct {
 	Departure    Departure
 	Terminal     bool // Succeeded or Failed
 	Ready        bool
+	Mark         MarkState
 	Budgets      []BudgetID  // PodDisruptionBudgets that select the pod
 	Services     []ServiceID // Services that select the pod
 }
+
+// HasTemplateOf reports whether both pods have the same template.
+func (p *Pod) HasTemplateOf(q *Pod) bool { return p.Template != nil && p.Template == q.Template }
 
 // Departure says whether a bound pod leaves its node without an eviction by Evenkeel. Goals count what will be on a
 // node; predictions of landings count what is there.

@@ -165,7 +165,7 @@ func (b *builder) addWorkloads() {
 		if p.Controller == nil {
 			continue
 		}
-		if c != nil && p.Template == b.s.Pods[i-1].Template {
+		if c != nil && p.HasTemplateOf(&b.s.Pods[i-1]) {
 			p.MissingOwner, p.Owners, ofPod[i] = c.missing, c.owners, c.workload
 			continue
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime"
+	"runtime/pprof"
 	"slices"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
@@ -74,9 +77,9 @@ func BenchmarkSecondPass(b *testing.B) {
 	for _, p := range objects.Pods {
 		store[p.UID] = p
 	}
-	sums := map[string]time.Duration{}
+	sums, bytes := map[string]time.Duration{}, map[string]uint64{}
 	for b.Loop() {
-		p := benchmarkPasses{b, conf, cluster.Indexer{}, sums}
+		p := benchmarkPasses{b, conf, cluster.Indexer{IsMarked: annotation.IsMarked}, sums, bytes}
 		store := maps.Clone(store)
 		p.run("first", store.objects(*objects))
 		store.change(rand.New(rand.NewPCG(1, 2)), objects)
@@ -84,6 +87,9 @@ func BenchmarkSecondPass(b *testing.B) {
 	}
 	for name, sum := range sums {
 		b.ReportMetric(sum.Seconds()/float64(b.N), name+"-s")
+	}
+	for name, sum := range bytes {
+		b.ReportMetric(float64(sum)/float64(b.N)/1e6, name+"-MB")
 	}
 	b.ReportMetric(float64(sums["second"])/float64(sums["first"]), "ratio")
 }
@@ -94,9 +100,20 @@ type benchmarkPasses struct {
 	conf  *config.Config
 	index cluster.Indexer
 	sums  map[string]time.Duration
+	bytes map[string]uint64
+}
+
+func allocatedBytes() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
 }
 
 func (x *benchmarkPasses) run(name string, o *cluster.Objects) {
+	pprof.SetGoroutineLabels(pprof.WithLabels(x.b.Context(), pprof.Labels("pass", name)))
+	defer pprof.SetGoroutineLabels(x.b.Context())
+	runtime.GC() // the next one would otherwise fall into any part
+	allocated := allocatedBytes()
 	begun := cputime.Used(x.b)
 	at := begun
 	lap := func(part string) {
@@ -111,6 +128,7 @@ func (x *benchmarkPasses) run(name string, o *cluster.Objects) {
 	p := planner.New(x.conf.PlannerOptions()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 	lap("plan")
 	x.sums[name] += at - begun
+	x.bytes[name] += allocatedBytes() - allocated
 	if len(p.Moves) != 500 {
 		x.b.Fatalf("the %s pass has %d moves", name, len(p.Moves))
 	}

@@ -22,6 +22,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/internal/heap"
 	"github.com/evenkeel-project/evenkeel/internal/retry"
 )
@@ -41,11 +42,15 @@ type Observer struct {
 	podsChanged chan struct{}
 	uid         string
 	usage       func() *cluster.Usage // see SetUsageSource
+
+	indexing sync.Mutex // for index
+	index    cluster.Indexer
 }
 
 // New returns an observer, which starts watching with Start.
 func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
-	o := &Observer{client: client, clock: c, denials: map[string]denial{}, failures: map[string]error{}, podsChanged: make(chan struct{})}
+	o := &Observer{client: client, clock: c, denials: map[string]denial{}, failures: map[string]error{}, podsChanged: make(chan struct{}),
+		index: cluster.Indexer{IsMarked: annotation.IsMarked}}
 	o.events, o.version.client, o.version.clock = &failedCreates{client: client, clock: c}, client, c
 	keep := newInternCache().stripAndIntern
 	o.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(keep))

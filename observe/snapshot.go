@@ -79,7 +79,10 @@ func (o *Observer) indexed(objects func() *cluster.Objects) (*cluster.Snapshot, 
 	if err := o.stalenessError(); err != nil {
 		return nil, err
 	}
-	s, err := cluster.New(objects())
+	list := objects()
+	o.indexing.Lock()
+	defer o.indexing.Unlock()
+	s, err := o.index.New(list)
 	if err != nil {
 		return nil, fmt.Errorf("indexing the cluster: %w", err)
 	}

@@ -29,8 +29,14 @@ const (
 // NewCache returns an empty cache.
 func NewCache() *Cache { return &Cache{inherited: map[metav1.Object]bool{}} }
 
+// IsMarked is Indexer.IsMarked: it reports whether the pod itself carries a request.
+func IsMarked(p *corev1.Pod) bool { return hasKnownKey(p) }
+
 // hasOwnRequests reports whether the pod itself carries a request.
 func (c *Cache) hasOwnRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
+	if p.Mark != cluster.UnknownMark {
+		return p.Mark == cluster.Marked
+	}
 	if c.pods == nil {
 		c.pods = make([]searchResult, len(s.Pods))
 	}

@@ -66,8 +66,17 @@ type Targets struct {
 	in    Input
 	open  *Pods            // for pods that no rule about pods concerns
 	byKey map[string]*Pods // for the others
-	byPod []*Pods          // nil: not computed yet
-	key   []byte           // reused
+	// byTemplate has the results for the pods with a template on the nodes of a platform.
+	byTemplate map[templatePlatform]*Pods
+	last       templatePlatform // the newest key of byTemplate
+	lastPods   *Pods
+	byPod      []*Pods // nil: not computed yet
+	key        []byte  // reused
+}
+
+type templatePlatform struct {
+	template *cluster.Template
+	platform int
 }
 
 // Pods has the results for all pods that the rules do not tell apart.
@@ -81,7 +90,7 @@ type Pods struct {
 // New applies the rules about nodes. underPressure marks, by node, those with a valid pressure hint; it may be nil.
 func New(s *cluster.Snapshot, scope cluster.Scope, underPressure []bool) *Targets {
 	t := &Targets{in: Input{Snapshot: s, Scope: scope, UnderPressure: underPressure, Volumes: volume.NewUsers(s)}, byKey: map[string]*Pods{},
-		open: &Pods{May: make([]bool, len(s.Nodes))}, byPod: make([]*Pods, len(s.Pods))}
+		open: &Pods{May: make([]bool, len(s.Nodes))}, byTemplate: map[templatePlatform]*Pods{}, byPod: make([]*Pods, len(s.Pods))}
 	t.in.readPlatforms()
 	for i := range s.Nodes {
 		t.in.memoryPressure = t.in.memoryPressure || hasCondition(&s.Nodes[i], corev1.NodeMemoryPressure)
@@ -105,8 +114,30 @@ func (t *Targets) Of(p *cluster.Pod) *Pods {
 	if known := t.byPod[p.ID]; known != nil {
 		return known
 	}
-	t.byPod[p.ID] = t.find(p)
+	t.byPod[p.ID] = t.ofTemplate(p)
 	return t.byPod[p.ID]
+}
+
+// ofTemplate is find for a pod whose template may be known. Key reads nothing else of a pod than its template and the
+// platform of its node, except under MemoryPressure, where it reads the QoS class.
+func (t *Targets) ofTemplate(p *cluster.Pod) *Pods {
+	if p.Template == nil || t.in.memoryPressure {
+		return t.find(p)
+	}
+	key := templatePlatform{p.Template, -1}
+	if p.Node != cluster.NoNode {
+		key.platform = t.in.platformOf[p.Node]
+	}
+	if key == t.last {
+		return t.lastPods
+	}
+	known := t.byTemplate[key]
+	if known == nil {
+		known = t.find(p)
+		t.byTemplate[key] = known
+	}
+	t.last, t.lastPods = key, known
+	return known
 }
 
 func (t *Targets) find(p *cluster.Pod) *Pods {

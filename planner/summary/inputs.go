@@ -262,6 +262,9 @@ func unknownKinds(o *cluster.Objects, age string) (in []plan.Input) {
 func missingNamespaces(s *cluster.Snapshot) string {
 	missing := map[string]bool{}
 	for i := range s.Pods {
+		if i > 0 && s.Pods[i].HasTemplateOf(&s.Pods[i-1]) {
+			continue
+		}
 		if ns := s.Pods[i].Object.Namespace; s.Namespace(ns) == nil {
 			missing[ns] = true
 		}

@@ -96,6 +96,9 @@ func otherReleasesInput(s *cluster.Snapshot, age string) plan.Input {
 	in := plan.Input{Source: "others", Age: age, Coverage: 1, Problems: []string{}}
 	var releases []string
 	for i := range s.Pods {
+		if i > 0 && !s.Pods[i-1].Terminal && s.Pods[i].HasTemplateOf(&s.Pods[i-1]) {
+			continue
+		}
 		if o := s.Pods[i].Object; !s.Pods[i].Terminal && o.Labels[nameLabel] == "evenkeel" {
 			releases = append(releases, o.Namespace+"/"+o.Labels[instanceLabel])
 		}

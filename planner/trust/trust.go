@@ -150,9 +150,14 @@ func (o Options) SchedulerStates(s *cluster.Snapshot, profiles map[string]schedu
 	for name := range seen {
 		pods[name] = 0
 	}
+	name := ""
 	for i := range s.Pods {
-		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
-			pods[SchedulerName(p.Object)]++
+		p := &s.Pods[i]
+		if i == 0 || !p.HasTemplateOf(&s.Pods[i-1]) {
+			name = SchedulerName(p.Object)
+		}
+		if p.Node != cluster.NoNode && !p.Terminal {
+			pods[name]++
 		}
 	}
 	var out []plan.SchedulerState

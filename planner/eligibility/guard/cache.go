@@ -71,6 +71,8 @@ func ownerKeyOf(p *cluster.Pod) (ownerKey, bool) {
 type passedScopes struct {
 	nodes  []bool     // by cluster.NodeID
 	owners []ownerKey // the latest owner with such a pod, by cluster.WorkloadID
+	// templates has the latest template with such a pod, by cluster.WorkloadID.
+	templates []*cluster.Template
 }
 
 // covers reports whether an earlier pod has already passed the rules of this scope for the pod p.
@@ -84,6 +86,8 @@ func (s *passedScopes) covers(scope Scope, p *cluster.Pod) bool {
 	case WorkloadScope:
 		key, ok := ownerKeyOf(p)
 		return ok && s.owners[p.Workload] == key
+	case TemplateScope:
+		return p.Workload != cluster.NoWorkload && p.Template != nil && s.templates[p.Workload] == p.Template
 	}
 	return false
 }
@@ -92,11 +96,15 @@ func (s *passedScopes) covers(scope Scope, p *cluster.Pod) bool {
 func (s *passedScopes) add(snapshot *cluster.Snapshot, p *cluster.Pod) {
 	if s.nodes == nil {
 		s.nodes, s.owners = make([]bool, len(snapshot.Nodes)), make([]ownerKey, len(snapshot.Workloads))
+		s.templates = make([]*cluster.Template, len(snapshot.Workloads))
 	}
 	if p.Node != cluster.NoNode {
 		s.nodes[p.Node] = true
 	}
 	if key, ok := ownerKeyOf(p); ok {
 		s.owners[p.Workload] = key
+	}
+	if p.Workload != cluster.NoWorkload {
+		s.templates[p.Workload] = p.Template
 	}
 }

@@ -90,7 +90,7 @@ objects:
 - {kind: Deployment, metadata: {name: web}, pods: [2 on n1]}
 `)}
 	s := must.Get(cluster.New(sc.Objects(t)))(t)
-	for scope, want := range map[Scope]int{PlanScope: 2, PodScope: 2, WorkloadScope: 1, NodeScope: 1} {
+	for scope, want := range map[Scope]int{PlanScope: 2, PodScope: 2, WorkloadScope: 1, NodeScope: 1, TemplateScope: 1} {
 		calls, opts, cache := 0, DefaultOptions(), NewCache()
 		rules := []Rule{{Code: plan.BarePod, Scope: scope, Check: func(Input) (string, bool) { calls++; return "", false }}}
 		for i := range s.Pods {

@@ -13,7 +13,7 @@ import (
 
 // A pass waits until each evicted pod has terminated. Pod authors choose the grace period, so without a limit one pod
 // could stop the pass for days.
-var gracePeriodTooLong = Rule{plan.GracePeriodTooLong, PodScope, func(in Input) (string, bool) {
+var gracePeriodTooLong = Rule{plan.GracePeriodTooLong, TemplateScope, func(in Input) (string, bool) {
 	most := in.Options.MaxGracePeriod
 	if most <= 0 {
 		return "", false

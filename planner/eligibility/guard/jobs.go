@@ -16,7 +16,7 @@ import (
 
 // The replacement of a Job's pod starts the work again, and the Job controller may count the eviction
 // against backoffLimit.
-var jobPod = Rule{plan.JobPod, PodScope, func(in Input) (string, bool) {
+var jobPod = Rule{plan.JobPod, TemplateScope, func(in Input) (string, bool) {
 	isJob := in.Pod.Controller != nil && in.Pod.Controller.Kind == "Job"
 	return "the pod belongs to a Job and would lose its work", isJob && in.Options.Protect[ProtectJobs]
 }}

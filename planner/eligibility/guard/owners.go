@@ -34,7 +34,7 @@ var otherControllers = map[schema.GroupKind]bool{
 
 // Evenkeel cannot predict when an unknown controller replaces a pod, nor from which template.
 // Users can list such kinds in guards.controllers.
-var unknownController = Rule{plan.UnknownController, PodScope, func(in Input) (string, bool) {
+var unknownController = Rule{plan.UnknownController, TemplateScope, func(in Input) (string, bool) {
 	c := in.Pod.Controller
 	if c == nil {
 		return "", false
@@ -68,7 +68,7 @@ func jobManagedBy(owners []metav1.Object) string {
 
 // If the owner does not exist, the desired number of replicas is unknown, and the garbage collector
 // may soon delete the pod.
-var ownerNotFound = Rule{plan.OwnerNotFound, PodScope, func(in Input) (string, bool) {
+var ownerNotFound = Rule{plan.OwnerNotFound, TemplateScope, func(in Input) (string, bool) {
 	o := in.Pod.MissingOwner
 	if o == nil || in.isConfigured(o.APIVersion, o.Kind) {
 		return "", false

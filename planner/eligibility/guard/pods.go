@@ -28,7 +28,7 @@ const (
 )
 
 // An eviction of its own pod would keep Evenkeel from finishing the pass.
-var ownPod = Rule{plan.OwnPod, PodScope, func(in Input) (string, bool) {
+var ownPod = Rule{plan.OwnPod, TemplateScope, func(in Input) (string, bool) {
 	return "the pod belongs to Evenkeel", in.Pod.Object.Labels[ownLabel] == ownName
 }}
 

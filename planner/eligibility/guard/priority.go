@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-var systemCritical = Rule{plan.SystemCritical, PodScope, func(in Input) (string, bool) {
+var systemCritical = Rule{plan.SystemCritical, TemplateScope, func(in Input) (string, bool) {
 	p, known := podPriority(in)
 	if !known || p < systemClusterCriticalPriority || !in.Options.Protect[ProtectSystemCritical] {
 		return "", false
@@ -21,7 +21,7 @@ const (
 	systemNodeCriticalPriority    int32 = 2000001000
 )
 
-var priorityTooHigh = Rule{plan.PriorityTooHigh, PodScope, func(in Input) (string, bool) {
+var priorityTooHigh = Rule{plan.PriorityTooHigh, TemplateScope, func(in Input) (string, bool) {
 	if problem := MissingPriorityClass(in.Snapshot, in.Options); problem != "" {
 		return problem, true
 	}

@@ -24,13 +24,15 @@ type Rule struct {
 // Scope is the set of objects that determine the result of a rule, besides the options and the time.
 type Scope uint8
 
-// If a pod passes every rule, Check skips the rules with NodeScope for other pods on the same node, and the rules with
-// WorkloadScope for similar pods of the same workload. Check never skips rules with PodScope or PlanScope.
+// If a pod passes every rule, Check skips the rules with NodeScope for other pods on the same node, the rules with
+// WorkloadScope for similar pods of the same workload, and the rules with TemplateScope for pods of the same template.
+// Check never skips rules with PodScope or PlanScope.
 const (
 	PlanScope     Scope = iota // the result may depend on any object of the snapshot
 	PodScope                   // the result depends on the pod and the objects that the pod refers to
 	WorkloadScope              // the result is the same for all pods with the same ownerKey
 	NodeScope                  // the result is the same for all pods on a node
+	TemplateScope              // the result is the same for all pods with the same template
 )
 
 // Input has the pod and all data that a rule may read.

@@ -144,7 +144,7 @@ func (c volumeClaim) storageClass(in Input) (class string, known bool) {
 }
 
 // Other nodes may have no free device for the resource claims of the pod.
-var resourceClaims = Rule{plan.ResourceClaims, PodScope, func(in Input) (string, bool) {
+var resourceClaims = Rule{plan.ResourceClaims, TemplateScope, func(in Input) (string, bool) {
 	hasClaims := len(in.Pod.Object.Spec.ResourceClaims) > 0
 	return "the pod uses resource claims (PodsWithResourceClaims in guards.protect)", hasClaims && in.Options.Protect[ProtectResourceClaims]
 }}
