@@ -166,7 +166,7 @@ func (c *changingCluster) change() {
 }
 
 func (c *changingCluster) changePod(p *corev1.Pod) {
-	switch c.r.IntN(10) {
+	switch c.r.IntN(12) {
 	case 0:
 		p.Spec.NodeName = c.nodeName()
 	case 1:
@@ -186,7 +186,9 @@ func (c *changingCluster) changePod(p *corev1.Pod) {
 		p.Spec.Tolerations = []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}}
 	case 8:
 		p.OwnerReferences = nil
-	case 9:
+	case 9, 10: // versions differ in what they count
+		p.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(int64(c.r.IntN(2000)), resource.DecimalSI)}}
+	case 11:
 		p.Spec.NodeName, p.Status.Conditions = "", nil
 	}
 }
