@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -43,8 +44,12 @@ func TestWarmPlansAreColdPlans(t *testing.T) {
 		warmPlanner := planner.New(conf.PlannerOptions())
 		for step := range steps {
 			o := c.objects()
-			warm, warmBytes := planBytes(t, must.Get(index.New(o))(t), conf, warmPlanner, past)
-			_, coldBytes := planBytes(t, must.Get(cluster.New(o))(t), conf, planner.New(conf.PlannerOptions()), past)
+			known, fresh := must.Get(index.New(o))(t), must.Get(cluster.New(o))(t)
+			warm, warmBytes := planBytes(t, known, conf, warmPlanner, past)
+			_, coldBytes := planBytes(t, fresh, conf, planner.New(conf.PlannerOptions()), past)
+			if !reflect.DeepEqual(contents(known), contents(fresh)) {
+				t.Fatalf("seed %d, step %d: the snapshots differ:\n%+v\nwant\n%+v", seed, step, contents(known), contents(fresh))
+			}
 			if warmBytes != coldBytes {
 				t.Fatalf("seed %d, step %d: the warm plan is\n%s\nwant\n%s", seed, step, warmBytes, coldBytes)
 			}
@@ -58,6 +63,15 @@ func TestWarmPlansAreColdPlans(t *testing.T) {
 	if moves < 100 {
 		t.Errorf("the plans have %d moves, want at least 100", moves)
 	}
+}
+
+// contents returns what a snapshot holds, without the templates, which are different pointers.
+func contents(s *cluster.Snapshot) []any {
+	pods := slices.Clone(s.Pods)
+	for i := range pods {
+		pods[i].Template, pods[i].Mark = nil, cluster.UnknownMark
+	}
+	return []any{pods, s.Nodes, s.Workloads, s.Budgets, s.Services, s.UnknownNodePods, s.Unattempted, s.Usage}
 }
 
 func randomObjects(r *rand.Rand, seed uint64) *cluster.Objects {
