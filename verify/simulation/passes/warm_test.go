@@ -87,6 +87,7 @@ func randomObjects(r *rand.Rand, seed uint64) *cluster.Objects {
 	if r.IntN(2) == 0 {
 		simulation.RandomUsage(r, o)
 	}
+	setPodResources(r, o.Pods[r.IntN(len(o.Pods))])
 	return o
 }
 
@@ -180,7 +181,7 @@ func (c *changingCluster) change() {
 }
 
 func (c *changingCluster) changePod(p *corev1.Pod) {
-	switch c.r.IntN(12) {
+	switch c.r.IntN(11) {
 	case 0:
 		p.Spec.NodeName = c.nodeName()
 	case 1:
@@ -200,11 +201,16 @@ func (c *changingCluster) changePod(p *corev1.Pod) {
 		p.Spec.Tolerations = []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}}
 	case 8:
 		p.OwnerReferences = nil
-	case 9, 10: // versions differ in what they count
-		p.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(int64(c.r.IntN(2000)), resource.DecimalSI)}}
-	case 11:
+	case 9:
+		setPodResources(c.r, p)
+	case 10:
 		p.Spec.NodeName, p.Status.Conditions = "", nil
 	}
+}
+
+// setPodResources sets the requests of the pod as a whole, which not every version counts.
+func setPodResources(r *rand.Rand, p *corev1.Pod) {
+	p.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(int64(r.IntN(2000)), resource.DecimalSI)}}
 }
 
 func (c *changingCluster) changeNode(n *corev1.Node) {
