@@ -13,7 +13,8 @@ import (
 
 // Template stands for pods that were created alike. Such pods have the same controller, namespace, labels, requests,
 // priority, grace period and runtime class, and no field by which a scheduler can tell them apart. If a template has
-// several pods, they have no claims, and none of their images is never pulled. Pods with different templates may be alike, too.
+// several pods, they have no claims, and none of their images is never pulled. Pods with different templates may be
+// alike, too.
 type Template struct{ requests, nonZero Resources }
 
 // newTemplate returns the template of the pod k. It is that of the pod last, which may be nil, if both are alike.

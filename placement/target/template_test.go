@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestPodsOfATemplateHaveOneResult compares the results by template with those of each pod, on nodes of three platforms.
+// TestPodsOfATemplateHaveOneResult compares the results by template with those by pod, on nodes of three platforms.
 func TestPodsOfATemplateHaveOneResult(t *testing.T) {
 	refused := 0
 	for seed := range uint64(30) {
