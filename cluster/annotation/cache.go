@@ -15,6 +15,8 @@ import (
 type Cache struct {
 	pods      []searchResult // by pod
 	inherited map[metav1.Object]bool
+	lastOwner metav1.Object // the newest key of inherited
+	lastFound bool
 	nodes     []*Node
 }
 
@@ -59,11 +61,15 @@ func (c *Cache) inheritsRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
 	if len(p.Owners) == 0 {
 		return ownersOrNamespaceHaveRequests(s, p)
 	}
+	if c.lastOwner == p.Owners[0] {
+		return c.lastFound
+	}
 	found, known := c.inherited[p.Owners[0]]
 	if !known {
 		found = ownersOrNamespaceHaveRequests(s, p)
 		c.inherited[p.Owners[0]] = found
 	}
+	c.lastOwner, c.lastFound = p.Owners[0], found
 	return found
 }
 
