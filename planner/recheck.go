@@ -305,10 +305,12 @@ func addNodeNames(s *cluster.Snapshot, names []string, nodes []cluster.NodeID) [
 // FindPod returns the pod with the UID of ref. If no pod has this UID, FindPod returns the pod with the same
 // namespace and name, or nil.
 func FindPod(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
-	if ref.UID != "" {
-		if p := s.PodByUID(ref.UID); p != nil {
-			return p
-		}
+	named := s.PodByKey(ref.String())
+	if ref.UID == "" || named != nil && string(named.Object.UID) == ref.UID {
+		return named
 	}
-	return s.PodByKey(ref.String())
+	if p := s.PodByUID(ref.UID); p != nil {
+		return p
+	}
+	return named
 }

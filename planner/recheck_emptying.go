@@ -111,16 +111,20 @@ func keepWholeNodes(pl plan.Plan, moves []plan.Move, known []plan.Outcome) (ok [
 
 // dropForNodes drops the moves for those goals of the kind NodeEmpty for which why, by goal ID, is not empty.
 func dropForNodes(pl plan.Plan, moves []plan.Move, why map[string]string) (ok []plan.Move, dropped []plan.Outcome) {
+	var blocked []string // IDs of goals
+	for i := range pl.Goals {
+		if g := &pl.Goals[i]; g.Kind == plan.NodeEmpty && why[g.ID] != "" {
+			blocked = append(blocked, g.ID)
+		}
+	}
 	for _, m := range moves {
-		k := slices.IndexFunc(pl.Goals, func(g plan.Goal) bool {
-			return g.Kind == plan.NodeEmpty && slices.Contains(m.Goals, g.ID) && why[g.ID] != ""
-		})
+		k := slices.IndexFunc(blocked, func(id string) bool { return slices.Contains(m.Goals, id) })
 		if k < 0 {
 			ok = append(ok, m)
 			continue
 		}
 		dropped = append(dropped, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped,
-			Reason: plan.Reason{Code: plan.NodeNotEmptied, Message: why[pl.Goals[k].ID]}})
+			Reason: plan.Reason{Code: plan.NodeNotEmptied, Message: why[blocked[k]]}})
 	}
 	return ok, dropped
 }
