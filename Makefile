@@ -370,7 +370,7 @@ rejections: ## list the rejections of guards, budgets, limits, recheck and evict
 
 .PHONY: bench
 bench: ## benchmarks of the planner and the snapshot reader
-	go test -run '^$$' -bench . -benchmem ./cluster/... ./placement/... ./planner/... ./cmd/...
+	go test -timeout 60m -run '^$$' -bench . -benchmem ./cluster/... ./placement/... ./planner/... ./cmd/...
 
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null)$(shell git diff --quiet HEAD -- ':!docs' 2>/dev/null || echo -dirty)
 .PHONY: bench-program
@@ -387,7 +387,7 @@ bench-peer: bench-program lab peer ## compare Evenkeel with the descheduler: pla
 
 .PHONY: bench-peer-short
 bench-peer-short: bench-program lab peer ## bench-peer in half an hour: two sizes, fewer runs
-	$(BIN)/bench peer -commit "$(COMMIT)" -dry 500/10000,5000/100000 -dry-runs 1 -live 5000/100000 -live-runs 1 -real-runs 1 $(BENCH)
+	$(BIN)/bench peer -commit "$(COMMIT)" -dry 500/10000,5000/100000 -dry-runs 1 -live 5000/100000 -live-runs 1 -real 500/10000 -real-runs 1 $(BENCH)
 
 .PHONY: bench-commits
 bench-commits: bench-program ## compare planning time and its growth from 500 to 15,000 nodes with BASE=COMMIT, in turns (BENCH="-count 1" for less)
