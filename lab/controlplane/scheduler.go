@@ -70,7 +70,7 @@ func (c *Cluster) StopScheduler() error {
 }
 
 func (c *Cluster) waitForScheduler(ctx context.Context) error {
-	if err := c.pollUntil(ctx, 60*time.Second, func() error { return checkHealth(c.ports.scheduler) }); err != nil {
+	if err := c.pollUntil(ctx, startTimeout, func() error { return checkHealth(c.ports.scheduler) }); err != nil {
 		return fmt.Errorf("starting kube-scheduler: %w\n%s", err, c.logTail())
 	}
 	return nil

@@ -14,6 +14,9 @@ import (
 	"k8s.io/component-base/version"
 )
 
+// startTimeout limits the start of a component. On a busy machine, an API server with 100,000 pods takes minutes.
+const startTimeout = 5 * time.Minute
+
 // Start starts all components with a new temporary folder. If a component ends before Stop, Failed reports an error.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
 	dir, err := os.MkdirTemp("", "evenkeel-lab-")
@@ -73,7 +76,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	}
 	c.startComponent(ctx, Etcd, c.etcdArgs())
 	etcdHealth := fmt.Sprintf("http://127.0.0.1:%d/health", c.ports.etcd)
-	if err := c.pollUntil(ctx, 60*time.Second, func() error { return checkURL(etcdHealth) }); err != nil {
+	if err := c.pollUntil(ctx, startTimeout, func() error { return checkURL(etcdHealth) }); err != nil {
 		return fmt.Errorf("starting etcd: %w", err)
 	}
 	say("etcd is up")
@@ -95,7 +98,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 		}
 	}
 	for name, port := range map[string]int{Scheduler: c.ports.scheduler, ControllerManager: c.ports.controllerManager} {
-		if err := c.pollUntil(ctx, 60*time.Second, func() error { return checkHealth(port) }); err != nil {
+		if err := c.pollUntil(ctx, startTimeout, func() error { return checkHealth(port) }); err != nil {
 			return fmt.Errorf("starting %s: %w", name, err)
 		}
 	}
@@ -104,7 +107,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 }
 
 func (c *Cluster) connect(ctx context.Context) error {
-	if err := c.pollUntil(ctx, 60*time.Second, c.writeKubeconfig); err != nil {
+	if err := c.pollUntil(ctx, startTimeout, c.writeKubeconfig); err != nil {
 		return err
 	}
 	conf, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
@@ -116,7 +119,7 @@ func (c *Cluster) connect(ctx context.Context) error {
 	if c.Client, err = kubernetes.NewForConfig(conf); err != nil {
 		return err
 	}
-	return c.pollUntil(ctx, 60*time.Second, func() error {
+	return c.pollUntil(ctx, startTimeout, func() error {
 		if _, err := c.Client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx); err != nil {
 			return err
 		}
