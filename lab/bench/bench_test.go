@@ -14,9 +14,9 @@ import (
 var t0 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // evictionsEvery returns n evictions at equal time intervals.
-func evictionsEvery(prefix string, n int, from, apart time.Duration) (out []eviction) {
+func evictionsEvery(prefix string, n int, from, apart time.Duration) (out []accepted) {
 	for i := range n {
-		out = append(out, eviction{fmt.Sprint(prefix, i), t0.Add(from + time.Duration(i)*apart)})
+		out = append(out, accepted{fmt.Sprint(prefix, i), t0.Add(from + time.Duration(i)*apart)})
 	}
 	return out
 }
@@ -32,7 +32,10 @@ func TestRatesOfWaves(t *testing.T) {
 	}
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	r := Result{Seconds: 100}
-	r.computeRates(all, waves)
+	// Wave 1 makes 101 replacements in 4 s, wave 2 makes 65 in 16 s; wave 3 is too small to count.
+	bound := slices.Concat(evictionsEvery("x", 101, time.Second, 40*time.Millisecond), evictionsEvery("y", 65, 32*time.Second, 250*time.Millisecond),
+		evictionsEvery("z", 3, 60*time.Second, time.Second))
+	r.computeRates(all, bound, waves)
 	if len(r.Waves) != 3 || r.Waves[0].PerSecond != 100 || r.Waves[1].PerSecond != 40 || r.Waves[2].Evictions != 3 {
 		t.Errorf("%+v", r.Waves)
 	}
@@ -42,9 +45,12 @@ func TestRatesOfWaves(t *testing.T) {
 	if r.PassRate != 1.69 || r.OverallRate != 168.0/61 {
 		t.Errorf("%g evictions per second over the whole pass, %g from first to last eviction", r.PassRate, r.OverallRate)
 	}
+	if r.ReplacementRate != 8.2 {
+		t.Errorf("%g replacements per second in waves, want 8.2", r.ReplacementRate)
+	}
 	r = Result{}
-	r.computeRates(all, nil)
-	if r.PerSecond != 168.0/61 || r.Waves != nil {
+	r.computeRates(all, bound, nil)
+	if r.PerSecond != 168.0/61 || r.Waves != nil || r.ReplacementRate != 168.0/61 {
 		t.Errorf("without waves: %+v", r)
 	}
 }
@@ -54,8 +60,8 @@ func TestOnlyAcceptedEvictionsCount(t *testing.T) {
 		return auditv1.Event{Verb: verb, ObjectRef: &auditv1.ObjectReference{Namespace: "ns0", Name: "p", Subresource: sub},
 			ResponseStatus: &metav1.Status{Code: code}}
 	}
-	got := acceptedEvictions([]auditv1.Event{event("create", "eviction", 201), event("create", "eviction", 429),
-		event("get", "", 200), event("create", "binding", 201), {Verb: "create"}})
+	got := acceptedRequests([]auditv1.Event{event("create", "eviction", 201), event("create", "eviction", 429),
+		event("get", "", 200), event("create", "binding", 201), {Verb: "create"}}, "eviction")
 	if len(got) != 1 || got[0].pod != "ns0/p" {
 		t.Errorf("%+v", got)
 	}

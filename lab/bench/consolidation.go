@@ -163,7 +163,7 @@ func packOnce(ctx context.Context, s settings, c *controlplane.Cluster, program 
 		r.Unstable = unstable.Error()
 	}
 	events, broken := c.Audit()
-	total = len(acceptedEvictions(events))
+	total = len(acceptedRequests(events, "eviction"))
 	r.Evictions = total - evicted
 	var counted error
 	r.Empty, r.Pending, counted = countEmpty(ctx, c)

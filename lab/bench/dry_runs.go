@@ -67,7 +67,7 @@ func measureDryRun(ctx context.Context, s comparison, c *controlplane.Cluster, m
 	if err != nil {
 		return err
 	}
-	if n := len(acceptedEvictions(events)); n > 0 {
+	if n := len(acceptedRequests(events, "eviction")); n > 0 {
 		return fmt.Errorf("a dry run evicted %d pods", n)
 	}
 	measurement.Requests = countRequests(events, users[0].Name)

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
@@ -58,11 +60,19 @@ func measureRates(ctx context.Context, s settings, program, manager string, stde
 	if err != nil {
 		return err
 	}
-	r.computeRates(acceptedEvictions(events), moves)
+	evicted := acceptedRequests(events, "eviction")
+	r.computeRates(evicted, boundAfter(events, evicted), moves)
 	if r.Evictions == 0 {
 		return fmt.Errorf("%s evicted nothing: %s", program, r.Error)
 	}
 	return writeJSON(s.resultPath(program+"/"+manager), r)
+}
+
+// boundAfter returns the bindings since the first eviction: those of the replacements.
+func boundAfter(events []auditv1.Event, evicted []accepted) []accepted {
+	return slices.DeleteFunc(acceptedRequests(events, "binding"), func(b accepted) bool {
+		return len(evicted) == 0 || b.answered.Before(first(evicted))
+	})
 }
 
 // startTimeout limits the time in which a new control plane processes the objects that it starts with.

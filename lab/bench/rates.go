@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -29,8 +30,11 @@ type Result struct {
 	// the rate over the whole pass, which also includes the time before and after the evictions.
 	OverallRate float64 `json:"evictionsPerSecondOverall"`
 	PassRate    float64 `json:"evictionsPerSecondOfThePass"`
-	Seconds     float64 `json:"seconds"`
-	Waves       []Wave  `json:"waves,omitempty"`
+	// ReplacementRate is the rate from the first to the last binding of a replacement in each wave, or in the whole pass
+	// without waves: how fast the controller-manager makes replacements while it has some to make. 0 is not measured.
+	ReplacementRate float64 `json:"replacementsPerSecond,omitempty"`
+	Seconds         float64 `json:"seconds"`
+	Waves           []Wave  `json:"waves,omitempty"`
 	// Error describes how the program failed; empty if it did not.
 	Error      string `json:"error,omitempty"`
 	LoadBefore string `json:"loadAverageBefore"`
@@ -47,42 +51,62 @@ type Wave struct {
 
 // computeRates computes all rates; a sequence of n evictions has n-1 gaps. With waves, PerSecond is the number of gaps
 // in all waves of at least minWaveEvictions evictions, divided by their time. Without waves, PerSecond equals
-// OverallRate.
-func (r *Result) computeRates(all []eviction, waveOf map[string]int) {
+// OverallRate. bound are the bindings of the replacements: those of a wave end when the next wave begins.
+func (r *Result) computeRates(all, bound []accepted, waveOf map[string]int) {
 	r.Evictions = len(all)
 	r.OverallRate = perSecond(countGaps(all))
 	if r.Seconds > 0 {
 		r.PassRate = float64(len(all)) / r.Seconds
 	}
-	byWave := map[int][]eviction{}
+	byWave := map[int][]accepted{}
 	for _, e := range all {
 		if w := waveOf[e.pod]; w > 0 {
 			byWave[w] = append(byWave[w], e)
 		}
 	}
 	if len(byWave) == 0 {
-		r.PerSecond = r.OverallRate
+		r.PerSecond, r.ReplacementRate = r.OverallRate, perSecond(countGaps(bound))
 		return
 	}
-	var n int
-	var took time.Duration
-	for number, in := range byWave {
-		k, d := countGaps(in)
-		if len(in) >= minWaveEvictions {
-			n, took = n+k, took+d
+	numbers := slices.Sorted(maps.Keys(byWave))
+	boundIn := func(k int) (out []accepted) {
+		for _, b := range bound {
+			if !b.answered.Before(first(byWave[numbers[k]])) && (k+1 == len(numbers) || b.answered.Before(first(byWave[numbers[k+1]]))) {
+				out = append(out, b)
+			}
 		}
-		r.Waves = append(r.Waves, Wave{number, len(in), d.Seconds(), perSecond(k, d)})
+		return out
 	}
-	slices.SortFunc(r.Waves, func(a, b Wave) int { return a.Number - b.Number })
-	r.PerSecond = perSecond(n, took)
+	var evicted, replaced gaps
+	for k, number := range numbers {
+		in := byWave[number]
+		n, d := countGaps(in)
+		r.Waves = append(r.Waves, Wave{number, len(in), d.Seconds(), perSecond(n, d)})
+		if len(in) >= minWaveEvictions {
+			evicted.add(n, d)
+			replaced.add(countGaps(boundIn(k)))
+		}
+	}
+	r.PerSecond, r.ReplacementRate = perSecond(evicted.n, evicted.took), perSecond(replaced.n, replaced.took)
 }
 
-func countGaps(in []eviction) (int, time.Duration) {
+// gaps is a number of gaps between requests, and their time.
+type gaps struct {
+	n    int
+	took time.Duration
+}
+
+func (g *gaps) add(n int, d time.Duration) { g.n, g.took = g.n+n, g.took+d }
+
+func byAnswer(a, b accepted) int { return a.answered.Compare(b.answered) }
+
+func first(in []accepted) time.Time { return slices.MinFunc(in, byAnswer).answered }
+
+func countGaps(in []accepted) (int, time.Duration) {
 	if len(in) == 0 {
 		return 0, 0
 	}
-	by := func(a, b eviction) int { return a.answered.Compare(b.answered) }
-	return len(in) - 1, slices.MaxFunc(in, by).answered.Sub(slices.MinFunc(in, by).answered)
+	return len(in) - 1, slices.MaxFunc(in, byAnswer).answered.Sub(first(in))
 }
 
 func perSecond(n int, d time.Duration) float64 {
@@ -92,17 +116,17 @@ func perSecond(n int, d time.Duration) float64 {
 	return float64(n) / d.Seconds()
 }
 
-// eviction is an eviction that the API server accepted.
-type eviction struct {
+// accepted is an eviction or a binding that the API server accepted.
+type accepted struct {
 	pod      string // namespace/name
 	answered time.Time
 }
 
-func acceptedEvictions(events []auditv1.Event) (out []eviction) {
+func acceptedRequests(events []auditv1.Event, subresource string) (out []accepted) {
 	for _, e := range events {
-		if e.Verb == "create" && e.ObjectRef != nil && e.ObjectRef.Subresource == "eviction" &&
+		if e.Verb == "create" && e.ObjectRef != nil && e.ObjectRef.Subresource == subresource &&
 			e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusCreated {
-			out = append(out, eviction{e.ObjectRef.Namespace + "/" + e.ObjectRef.Name, e.StageTimestamp.Time})
+			out = append(out, accepted{e.ObjectRef.Namespace + "/" + e.ObjectRef.Name, e.StageTimestamp.Time})
 		}
 	}
 	return out
@@ -157,18 +181,21 @@ The column "in waves" counts only waves of at least %d evictions, and measures e
 from its first to its last accepted eviction (201 in the audit log). The descheduler (peer)
 has no waves, so its rate is measured from its first to its last eviction. The column "of
 the pass" shows the rate from the start of the program to its end. Evenkeel waits until every
-replacement is Ready, but the descheduler does not.
+replacement is Ready, but the descheduler does not. The column "replacements" shows how fast the
+controller-manager makes them: from the first to the last binding of each wave, or of the pass.
 
-| controller-manager | program | evictions | waves | in waves, 1/s | first to last, 1/s | of the pass, 1/s | seconds | load average before, after |
-|---|---|---|---|---|---|---|---|---|
+| controller-manager | program | evictions | waves | in waves, 1/s | first to last, 1/s | of the pass, 1/s | replacements, 1/s | seconds | load average before, after |
+|---|---|---|---|---|---|---|---|---|---|
 `, command, minWaveEvictions)
-	peer := map[string]float64{}
+	peer := map[string]Result{}
 	for _, r := range results {
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %.1f%s | %.1f | %.1f | %.0f | %s, %s |\n",
-			r.ControllerManager, r.Program, r.Evictions, len(r.Waves), r.PerSecond,
-			formatSpeedup(r.PerSecond, peer[r.ControllerManager]), r.OverallRate, r.PassRate, r.Seconds, r.LoadBefore, r.LoadAfter)
+		before := peer[r.ControllerManager]
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %.1f%s | %.1f | %.1f%s | %s | %.0f | %s, %s |\n",
+			r.ControllerManager, r.Program, r.Evictions, len(r.Waves), r.PerSecond, formatSpeedup(r.PerSecond, before.PerSecond),
+			r.OverallRate, r.PassRate, formatSpeedup(r.PassRate, before.PassRate), formatRate(r.ReplacementRate), r.Seconds,
+			r.LoadBefore, r.LoadAfter)
 		if r.Program == "peer" {
-			peer[r.ControllerManager] = r.PerSecond
+			peer[r.ControllerManager] = r
 		}
 	}
 	for _, r := range results {
@@ -184,4 +211,11 @@ func formatSpeedup(rate, peer float64) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%.1f x)", rate/peer)
+}
+
+func formatRate(rate float64) string {
+	if rate == 0 {
+		return "not measured"
+	}
+	return fmt.Sprintf("%.1f", rate)
 }

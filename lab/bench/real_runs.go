@@ -131,7 +131,7 @@ func (r *evictionRun) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.evicted = len(acceptedEvictions(events))
+	r.evicted = len(acceptedRequests(events, "eviction"))
 	r.measurement.Start, err = readImbalance(ctx, r.cluster.Client, r.measurement.target, r.known)
 	return err
 }
@@ -201,8 +201,8 @@ func (r *evictionRun) runRound(ctx context.Context, i int, config string) (Round
 	if err != nil {
 		return out, err
 	}
-	all := acceptedEvictions(events)
-	out.computeRates(all[r.evicted:], waves)
+	all := acceptedRequests(events, "eviction")
+	out.computeRates(all[r.evicted:], nil, waves)
 	r.evicted = len(all)
 	out.Requests = countRequests(events, r.users[i].Name)
 	if plan != nil {
