@@ -10,7 +10,8 @@ import (
 )
 
 // storePlan stores a plan with moves as an object, before anything is evicted for it; waitForRecord waits for the last
-// write. An approved plan is stored and claimed already. storePlan reports whether the pass may execute the plan. A dry run goes on without the object.
+// write. An approved plan is stored and claimed already. storePlan reports whether the pass may execute the plan. A dry
+// run goes on without the object.
 func (p *pass) storePlan(ctx context.Context, made *plan.Plan) bool {
 	if p.Records != nil && p.approved != nil {
 		p.Records.Adopt(p.approved.Object())
