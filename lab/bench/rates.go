@@ -30,8 +30,9 @@ type Result struct {
 	// the rate over the whole pass, which also includes the time before and after the evictions.
 	OverallRate float64 `json:"evictionsPerSecondOverall"`
 	PassRate    float64 `json:"evictionsPerSecondOfThePass"`
-	// ReplacementRate is the rate from the first to the last binding of a replacement in each wave, or in the whole pass
-	// without waves: how fast the controller-manager makes replacements while it has some to make. 0 is not measured.
+	// ReplacementRate is the rate from the first to the last binding of a replacement in each wave, or in the whole
+	// pass without waves: how fast the controller-manager makes replacements while it has some to make. 0 is not
+	// measured.
 	ReplacementRate float64 `json:"replacementsPerSecond,omitempty"`
 	Seconds         float64 `json:"seconds"`
 	Waves           []Wave  `json:"waves,omitempty"`
