@@ -52,8 +52,8 @@ type Store struct {
 	history *v1alpha1.RebalanceHistory
 	open    []*v1alpha1.RebalancePlan // of the current pass
 	written time.Time                 // the last status of a plan that is executed
-	// writing is a status that is written in the background. Until it is done, only its goroutine uses open, written and
-	// quiet.
+	// writing is a status that is written in the background. Until it is done, only its goroutine uses open, written
+	// and quiet.
 	writing *backgroundWrite
 	swept   time.Time
 	full    bool // see Full
