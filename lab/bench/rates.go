@@ -176,14 +176,13 @@ func rateTable(s settings, results []Result) string {
 		fmt.Fprintf(&b, "Each program may evict up to %d pods.\n\n", s.maxEvictions)
 	}
 	fmt.Fprintf(&b, `%s creates this page with a real control plane and fake
-nodes. Both programs run one after the other from the same initial state.
+nodes. Both programs start from the same state.
 
-The column "in waves" counts only waves of at least %d evictions, and measures each wave
-from its first to its last accepted eviction (201 in the audit log). The descheduler (peer)
-has no waves, so its rate is measured from its first to its last eviction. The column "of
-the pass" shows the rate from the start of the program to its end. Evenkeel waits until every
-replacement is Ready, but the descheduler does not. The column "replacements" shows how fast the
-controller-manager makes them: from the first to the last binding of each wave, or of the pass.
+"In waves" counts waves of at least %d evictions, from the first to the last accepted one (201
+in the audit log). The descheduler (peer) has no waves, so all its evictions count.
+"Of the pass" is the rate from the start of the program to its end. Evenkeel waits until every
+replacement is Ready; the descheduler does not. "Replacements" is the rate of their bindings,
+from the first to the last of each wave or pass.
 
 | controller-manager | program | evictions | waves | in waves, 1/s | first to last, 1/s | of the pass, 1/s | replacements, 1/s | seconds | load average before, after |
 |---|---|---|---|---|---|---|---|---|---|
@@ -216,7 +215,7 @@ func formatSpeedup(rate, peer float64) string {
 
 func formatRate(rate float64) string {
 	if rate == 0 {
-		return "not measured"
+		return "–"
 	}
 	return fmt.Sprintf("%.1f", rate)
 }
