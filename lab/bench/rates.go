@@ -178,8 +178,8 @@ func rateTable(s settings, results []Result) string {
 	fmt.Fprintf(&b, `%s creates this page with a real control plane and fake
 nodes. Both programs start from the same state.
 
-"In waves" counts waves of at least %d evictions, from the first to the last accepted one (201
-in the audit log). The descheduler (peer) has no waves, so all its evictions count.
+"In waves" counts waves of at least %d evictions, from the first to the last accepted one.
+The descheduler (peer) has no waves, so all its evictions count.
 "Of the pass" is the rate from the start of the program to its end. Evenkeel waits until every
 replacement is Ready; the descheduler does not. "Replacements" is the rate of their bindings,
 from the first to the last of each wave or pass.
