@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"math"
 	"slices"
 )
@@ -11,12 +13,19 @@ import (
 // ContentID returns a hash of a plan without its ID, in 16 hex digits. Equal plans have equal IDs.
 func ContentID(p Plan) string {
 	p.ID = ""
-	b, err := json.Marshal(p)
-	if err != nil {
+	sum := sha256.New()
+	if err := json.NewEncoder(withoutNewline{sum}).Encode(p); err != nil {
 		panic("plan: marshalling a plan: " + err.Error()) // cannot happen: a plan has only data types
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:8])
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// withoutNewline drops the newline that ends what an Encoder writes in one call, so the bytes are those of json.Marshal.
+type withoutNewline struct{ io.Writer }
+
+func (w withoutNewline) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(bytes.TrimSuffix(b, []byte("\n")))
+	return n + 1, err
 }
 
 // ContinueNumbering returns p with steps and waves that continue those of the first plan of

@@ -21,6 +21,7 @@ type proof struct {
 	residual      float64
 	made          map[cluster.PodID]search.Move // by pod
 	byGoal        map[string]float64
+	sizes         []podSize // reused
 }
 
 // canLeaveForGood reports whether a pod may leave its node and can run on another one.
@@ -36,15 +37,20 @@ func (p *proof) addResidual(g plan.Goal, share, v float64) {
 	}
 }
 
-// podsBySize returns the pods on the goal's node, the largest first.
+// podsBySize returns the pods on the goal's node, the largest first. The next call overwrites the list.
 func (p *proof) podsBySize(b *goal.NodeMeasure) []podSize {
-	on := p.result.Snapshot.Nodes[b.Node].Pods
-	pods := make([]podSize, 0, len(on))
-	for _, id := range on {
+	pods := p.sizes[:0]
+	for _, id := range p.result.Snapshot.Nodes[b.Node].Pods {
 		if size := b.Amounts.Contribution(id, b.Node); size > 0 {
 			pods = append(pods, podSize{size, id})
 		}
 	}
-	slices.SortFunc(pods, func(x, y podSize) int { return cmp.Or(cmp.Compare(y.size, x.size), cmp.Compare(x.id, y.id)) })
+	slices.SortFunc(pods, func(x, y podSize) int {
+		if x.size != y.size {
+			return cmp.Compare(y.size, x.size)
+		}
+		return cmp.Compare(x.id, y.id)
+	})
+	p.sizes = pods
 	return pods
 }
