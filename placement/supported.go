@@ -177,8 +177,11 @@ func (m *ClusterModel) hasNoAffinity(p *cluster.Pod) bool {
 // by an in-place resize, and its template has other requests. Admission plugins may also change
 // requests, so an unchanged pod is never compared with its template.
 func (m *ClusterModel) unsupportedTemplate(p *cluster.Pod) string {
+	if p.Object.Generation <= 1 {
+		return ""
+	}
 	o, ok := m.Cluster.OwnerOf(p)
-	if p.Object.Generation <= 1 || !ok || o.Template == nil {
+	if !ok || o.Template == nil {
 		return ""
 	}
 	c := m.Cluster.PodClass[p.ID]

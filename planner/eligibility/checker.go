@@ -127,6 +127,9 @@ func (v *Checker) MayBeReplacement(p *cluster.Pod) (start time.Time, is bool) {
 
 // recentReplacement returns the reason if the pod may be the replacement of a recently evicted pod.
 func (v *Checker) recentReplacement(p *cluster.Pod) (plan.Reason, bool) {
+	if len(v.state.Evictions) == 0 {
+		return plan.Reason{}, false
+	}
 	start, is := v.MayBeReplacement(p)
 	if !is || v.now.Sub(start) >= v.options.MinReplacementAge {
 		return plan.Reason{}, false

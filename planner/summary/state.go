@@ -92,25 +92,29 @@ func workloadStates(c *search.Result) []plan.WorkloadState {
 			zones[z] = true
 		}
 	}
-	out, busy := []plan.WorkloadState{}, plan.NewWorkloadUtilization(c.Snapshot, c.Options.Guards.Scope)
+	out, busy := make([]plan.WorkloadState, 0, len(c.Snapshot.Workloads)), plan.NewWorkloadUtilization(c.Snapshot, c.Options.Guards.Scope)
+	var pods []cluster.PodID // reused
 	for i := range c.Snapshot.Workloads {
 		w := &c.Snapshot.Workloads[i]
 		if w.BelongsToNodes(c.Snapshot) {
 			continue
 		}
-		if st, ok := workloadState(c, w, zones, busy); ok {
+		var st plan.WorkloadState
+		if st, pods = workloadState(c, w, zones, busy, pods[:0]); len(pods) > 0 {
 			out = append(out, st)
 		}
 	}
 	return out
 }
 
-func workloadState(c *search.Result, w *cluster.Workload, zones map[string]bool, busy plan.WorkloadUtilization) (plan.WorkloadState, bool) {
+// workloadState describes one workload, and appends its bound pods.
+func workloadState(c *search.Result, w *cluster.Workload, zones map[string]bool, busy plan.WorkloadUtilization,
+	pods []cluster.PodID) (plan.WorkloadState, []cluster.PodID) {
 	st := plan.WorkloadState{Namespace: w.Namespace, Kind: w.Kind, Name: w.Name, Zones: map[string]int{}}
 	for z := range zones {
 		st.Zones[z] = 0
 	}
-	pods, most := make([]cluster.PodID, 0, len(w.Pods)), 0
+	most := 0
 	for _, id := range w.Pods {
 		n := c.End.Model.Cluster.NodeOf(id)
 		if n == cluster.NoNode || c.Snapshot.Pods[id].Terminating {
@@ -130,5 +134,5 @@ func workloadState(c *search.Result, w *cluster.Workload, zones map[string]bool,
 	if st.Zones[noZone] > 0 {
 		st.FailureCategory, st.CategoryCertain = min(st.FailureCategory, 3), false
 	}
-	return st, len(pods) > 0
+	return st, pods
 }

@@ -33,6 +33,8 @@ const (
 	WorkloadScope              // the result is the same for all pods with the same ownerKey
 	NodeScope                  // the result is the same for all pods on a node
 	TemplateScope              // the result is the same for all pods with the same template
+
+	lastScope = TemplateScope
 )
 
 // Input has the pod and all data that a rule may read.

@@ -94,9 +94,13 @@ func Check(in Input) (plan.Reason, bool) { return check(Rules, in) }
 
 func check(rules []Rule, in Input) (plan.Reason, bool) {
 	in = in.withAnnotations()
+	var covered [lastScope + 1]bool
+	for scope := range covered {
+		covered[scope] = in.Cache.passed.covers(Scope(scope), in.Pod)
+	}
 	for i := range rules {
 		r := &rules[i]
-		if in.Cache.passed.covers(r.Scope, in.Pod) || !r.applies(in) {
+		if covered[r.Scope] || !r.applies(in) {
 			continue
 		}
 		if msg, refused := r.Check(in); refused {
