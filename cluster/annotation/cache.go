@@ -18,6 +18,10 @@ type Cache struct {
 	lastOwner metav1.Object // the newest key of inherited
 	lastFound bool
 	nodes     []*Node
+	// template is the template of the latest pod whose labels were searched, and inLabels the result. Neighbors mostly
+	// have one template, so they have the same labels.
+	template *cluster.Template
+	inLabels bool
 }
 
 type searchResult byte
@@ -44,11 +48,21 @@ func (c *Cache) hasOwnRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
 	}
 	result := &c.pods[p.ID]
 	if *result == notSearched {
-		if *result = noRequestsFound; hasKnownKey(p.Object) {
+		if *result = noRequestsFound; anyKnownPrefix(p.Object.Annotations) || c.labelsHaveRequests(p) {
 			*result = requestsFound
 		}
 	}
 	return *result == requestsFound
+}
+
+func (c *Cache) labelsHaveRequests(p *cluster.Pod) bool {
+	if p.Template == nil {
+		return anyKnownPrefix(p.Object.Labels)
+	}
+	if c.template != p.Template {
+		c.template, c.inLabels = p.Template, anyKnownPrefix(p.Object.Labels)
+	}
+	return c.inLabels
 }
 
 // IsBeingEvicted reports whether another program has marked the pod itself as being evicted.
