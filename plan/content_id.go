@@ -20,7 +20,7 @@ func ContentID(p Plan) string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// withoutNewline drops the newline that ends what an Encoder writes in one call, so the bytes are those of json.Marshal.
+// withoutNewline drops the newline that an Encoder writes last, so the bytes are those of json.Marshal.
 type withoutNewline struct{ io.Writer }
 
 func (w withoutNewline) Write(b []byte) (int, error) {
