@@ -35,7 +35,7 @@ func (m *ClusterModel) RespondsToHint(p cluster.PodID, kind hints.Kind) bool {
 	profile := m.Cluster.ProfileOf(pod.Spec.SchedulerName)
 	switch kind {
 	case hints.Taint:
-		return profile.ScoresTaints && score.CountUntolerated(score.HintTaints, pod.Spec.Tolerations) > 0
+		return profile.Weights.TaintToleration > 0 && score.CountUntolerated(score.HintTaints, pod.Spec.Tolerations) > 0
 	case hints.Label:
 		return profile.ReadsHintLabel() || scheduler.PodReadsHintLabel(pod)
 	}

@@ -19,6 +19,7 @@ type nodeGroups struct {
 	nodes     []cluster.NodeID // by group: one of its nodes
 	all       []uint64         // bit set of the positions of all groups
 	bits      [][]uint64       // by group: bit set of its positions, without the words before and after them
+	size      []int32          // by group: number of its nodes
 	firstWord []int            // by group: number of words before those of bits
 }
 
@@ -196,9 +197,10 @@ func newNodeGroups(w *model.Cluster, in *cycle.Replacement, topologies []groupTo
 		if !known {
 			g = int32(len(land.nodes))
 			number[string(key)] = g
-			land.nodes, land.bits, land.firstWord = append(land.nodes, n), append(land.bits, nil), append(land.firstWord, place>>6)
+			land.nodes, land.bits, land.firstWord, land.size = append(land.nodes, n), append(land.bits, nil), append(land.firstWord, place>>6), append(land.size, 0)
 		}
 		land.group[place] = g
+		land.size[g]++
 		land.all[place>>6] |= 1 << (place & 63)
 		for len(land.bits[g]) <= place>>6-land.firstWord[g] {
 			land.bits[g] = append(land.bits[g], 0)

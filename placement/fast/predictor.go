@@ -21,9 +21,10 @@ import (
 //  2. Nodes that differ only in free resources, images and pods counted per node form a
 //     node group. Nodes with pods that a score counts per node, and the victim's node,
 //     are special: the predictor scores each of them alone.
-//  3. Node groups and special nodes with equal inputs to the relative scores form score
-//     groups. Their scores in a window depend only on which score groups it contains.
-//  4. A window gains or loses a score group only at a few start positions. Between two
+//  3. Node groups with equal inputs to the relative scores form score groups, and so do
+//     special nodes. Their scores in a window depend only on the score groups and the
+//     topology domains that it contains.
+//  4. A window gains or loses one of these only at a few start positions. Between two
 //     such positions every node has one total score in all windows.
 //  5. For each such range of starts, nodes are taken by falling total score until every
 //     window contains one of them. The remaining nodes cannot win.
@@ -78,13 +79,13 @@ func (q *Predictor) setPod(in *cycle.Replacement, p cluster.PodID) {
 func (q *Predictor) ScoreFeasible(in *cycle.Replacement, p cluster.PodID, visit func(cluster.NodeID, *score.Plugin, int64)) {
 	q.setPod(in, p)
 	q.listFeasible(cluster.NoNode)
-	q.scores.findScoreGroups()
+	q.groupByScore(true)
 	x, special, plugins := q.scores.scoreAllFeasible(), map[cluster.NodeID]int32{}, score.Plugins(in.Profile)
 	for i := range q.special.list {
 		special[q.special.list[i].node] = q.special.list[i].scoreGroup
 	}
 	for _, place := range q.feasible.positions[:q.feasible.count] {
-		n, k := q.nodes.model.NodeOrder[place], q.pod.view.groups.group[place]
+		n, k := q.nodes.model.NodeOrder[place], q.scores.groupOf[q.pod.view.groups.group[place]]
 		if at, ok := special[n]; ok {
 			k = at
 		}
@@ -104,7 +105,7 @@ func (q *Predictor) ScoreFeasible(in *cycle.Replacement, p cluster.PodID, visit 
 func (q *Predictor) predictTerminating(victim cluster.NodeID, out *prediction.State, x *stateBuffers) {
 	q.odds.saved.known = false
 	q.listFeasible(victim)
-	q.predictState(victim, out, x)
+	q.predictState(victim, out, x, true)
 }
 
 // listFeasible lists the feasible nodes, and the special nodes among them.
@@ -112,7 +113,17 @@ func (q *Predictor) listFeasible(victim cluster.NodeID) {
 	q.feasible.allowGroups()
 	q.feasible.find()
 	q.special.collect(victim)
-	q.top.reset()
+}
+
+// groupByScore finds the score groups, and reports whether those of ordinary nodes are the same as before. Unless fresh
+// is set, their lists are then kept.
+func (q *Predictor) groupByScore(fresh bool) (alike bool) {
+	alike = q.scores.findScoreGroups()
+	if fresh || !alike {
+		q.top.reset()
+	}
+	q.top.listSpecialNodes()
+	return alike
 }
 
 // predictGone predicts the state in which the victim is gone. The caller must call
@@ -124,7 +135,7 @@ func (q *Predictor) predictGone(victim cluster.NodeID, out *prediction.State, x 
 		return
 	}
 	q.updateVictimNode(victim)
-	q.predictState(victim, out, x)
+	q.predictState(victim, out, x, false)
 }
 
 func (q *Predictor) updateVictimNode(victim cluster.NodeID) {
@@ -143,8 +154,8 @@ func (q *Predictor) updateVictimNode(victim cluster.NodeID) {
 
 // predictState computes the odds of the current state. The second state reuses the odds of the starts whose windows
 // cannot contain the victim's node.
-func (q *Predictor) predictState(victim cluster.NodeID, out *prediction.State, x *stateBuffers) {
-	alike := q.scores.findScoreGroups()
+func (q *Predictor) predictState(victim cluster.NodeID, out *prediction.State, x *stateBuffers, fresh bool) {
+	alike := q.groupByScore(fresh)
 	if q.feasible.count <= q.pod.sampleSize {
 		q.predictUnsampled(out, x)
 		return
@@ -216,8 +227,8 @@ func NewPredictor(w *model.Cluster, groups *GroupCache) *Predictor {
 	q.pod.scratch = &cycle.Scratch{}
 	q.feasible = feasibleNodes{pod: &q.pod, nodes: &q.nodes, positions: make([]int32, 2*n), bits: make([]uint64, words), countBefore: make([]int32, words)}
 	q.special = specialNodes{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, top: &q.top, positions: make([]uint64, words)}
-	q.top = topNodes{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, special: &q.special}
-	q.scores = relativeScores{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, special: &q.special, top: &q.top}
+	q.top = topNodes{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, special: &q.special, scores: &q.scores}
+	q.scores = relativeScores{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, special: &q.special}
 	q.odds = nodeOdds{byNode: make([]float64, n), bits: make([]uint64, words)}
 	q.levels = levelSearch{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, top: &q.top, scores: &q.scores, odds: &q.odds}
 	q.windows = windowEvents{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, special: &q.special, scores: &q.scores, levels: &q.levels}

@@ -14,23 +14,32 @@ import (
 // relativeScores holds the score groups and their relative scores: the scores that depend on the
 // other nodes in the sample.
 type relativeScores struct {
-	pod           *podToPlace
-	nodes         *nodeResources
-	feasible      *feasibleNodes
-	special       *specialNodes
-	top           *topNodes
-	groups        []scoreGroup  // one for each node group, then those of the special nodes
-	spread        []spreadInput // by score group, then by soft constraint
-	spreadWeights []float64     // by soft constraint; spreadScore was computed with them; 0: not yet
-	nodeSpread    []spreadInput // scratch: by soft constraint
+	pod      *podToPlace
+	nodes    *nodeResources
+	feasible *feasibleNodes
+	special  *specialNodes
+	groups   []scoreGroup // those of the node groups, then those of the special nodes
+	pods     []int32      // by score group, then by soft constraint: matching pods; noLabel without the label
+	ordinary int          // number of score groups of node groups
+	groupOf  []int32      // by node group: its score group
+	domains  []int32      // by node group, then by soft constraint other than the host name: its domain
+	nodePods []int32      // scratch: pods of one node
+
+	previous     []scoreGroup // groups, pods and groupOf of the previous prediction
+	previousPods []int32
+	previousOf   []int32
+
+	membersByDomain [][]int32 // by soft constraint, then by domain: members of the window
+	presentDomains  []int     // by soft constraint: number of domains in the window
+	scoredDomains   []int     // the number that spreadScore was computed with; 0: not yet computed
+	spreadWeights   []float64 // by soft constraint: the weights for scoredDomains
 }
 
 // scoreGroup holds nodes with equal inputs to the relative scores, and their scores in the current
-// window.
+// window. Special nodes have score groups of their own.
 type scoreGroup struct {
 	scoreInputs
-	inEveryWindow int32 // 1 if every window contains the group
-	presence      int32 // number of nodes in the window; for a node group 1 if any
+	presence      int32 // number of its members in the window
 	spreadScore   int64 // raw score of the soft constraints
 	relativeScore int64 // weighted sum of the relative scores in the window
 }
@@ -41,13 +50,10 @@ type scoreInputs struct {
 	unspread                    bool // the score for soft constraints is 0
 }
 
-// spreadInput holds what the score reads about a node for one soft constraint.
-type spreadInput struct {
-	pods   int32 // matching pods; noLabel for a node without the label
-	domain int32
-}
-
 const noLabel = -1
+
+// windowMember is a special node, or the other feasible nodes of a node group.
+type windowMember struct{ scoreGroup, nodeGroup int32 }
 
 // scoreRanges are the smallest and largest raw scores in a sample. The ranges normalise raw scores to
 // 0..100.
@@ -60,36 +66,36 @@ type scoreRanges struct {
 // findScoreGroups finds the score groups of the node groups and of the special nodes, and reports whether the node
 // groups have the same inputs as before.
 func (q *relativeScores) findScoreGroups() (alike bool) {
-	sums, groups, soft := q.sumDomains(), len(q.pod.view.groups.nodes), len(q.pod.softSpread)
-	for len(q.groups) < groups {
-		q.groups = append(q.groups, scoreGroup{})
+	slot, soft := q.sumDomains(), len(q.pod.softSpread)
+	q.groups, q.previous = q.previous[:0], q.groups[:q.ordinary]
+	q.pods, q.previousPods = q.previousPods[:0], q.pods[:min(len(q.pods), q.ordinary*soft)]
+	q.groupOf, q.previousOf = q.previousOf[:0], q.groupOf
+	q.domains, q.scoredDomains = q.domains[:0], cycle.ResizeZeroed(q.scoredDomains, soft)
+	for _, n := range q.pod.view.groups.nodes {
+		q.groupOf = append(q.groupOf, q.groupWith(q.inputsWithoutPodCounts(n, slot), 0))
 	}
-	q.spread, q.spreadWeights = cycle.ResizeSlice(q.spread, groups*soft), cycle.ResizeZeroed(q.spreadWeights, soft)
-	alike = true
-	for g, n := range q.pod.view.groups.nodes {
-		r, spread := q.inputsWithoutPodCounts(n, sums), q.spread[g*soft:(g+1)*soft]
-		alike = alike && q.groups[g].scoreInputs == r && slices.Equal(spread, q.nodeSpread)
-		q.groups[g] = scoreGroup{scoreInputs: r}
-		copy(spread, q.nodeSpread)
-	}
-	q.groups = q.groups[:groups]
+	q.ordinary = len(q.groups)
+	alike = slices.Equal(q.groupOf, q.previousOf) && slices.Equal(q.pods, q.previousPods) &&
+		slices.EqualFunc(q.groups, q.previous, func(a, b scoreGroup) bool { return a.scoreInputs == b.scoreInputs })
 	for i := range q.special.list {
-		x := &q.special.list[i]
-		if !x.feasible {
-			continue
+		if x := &q.special.list[i]; x.feasible {
+			x.scoreGroup = q.groupWith(q.specialInputs(x), q.ordinary)
 		}
-		r := q.specialInputs(x)
-		at := groups
-		for at < len(q.groups) && (q.groups[at].scoreInputs != r || !slices.Equal(q.spread[at*soft:(at+1)*soft], q.nodeSpread)) {
-			at++
-		}
-		if at == len(q.groups) {
-			q.groups, q.spread = append(q.groups, scoreGroup{scoreInputs: r}), append(q.spread, q.nodeSpread...)
-		}
-		x.scoreGroup = int32(at)
 	}
-	q.top.listSpecialNodes(groups, len(q.groups))
 	return alike
+}
+
+// groupWith returns the score group, at or after `from`, that has these inputs and those in nodePods. It adds the group
+// if there is none.
+func (q *relativeScores) groupWith(r scoreInputs, from int) int32 {
+	soft := len(q.pod.softSpread)
+	for k := from; k < len(q.groups); k++ {
+		if q.groups[k].scoreInputs == r && slices.Equal(q.pods[k*soft:(k+1)*soft], q.nodePods) {
+			return int32(k)
+		}
+	}
+	q.groups, q.pods = append(q.groups, scoreGroup{scoreInputs: r}), append(q.pods, q.nodePods...)
+	return int32(len(q.groups) - 1)
 }
 
 // sumDomains counts pods by domain: first for the scored inter-pod terms, then for the soft
@@ -108,8 +114,8 @@ func (q *relativeScores) sumDomains() int {
 	return slot
 }
 
-// inputsWithoutPodCounts returns the score inputs of a node without its counts of pods, and stores those of soft
-// constraints in nodeSpread.
+// inputsWithoutPodCounts returns the score inputs of a node without its counts of pods, stores those of soft
+// constraints in nodePods, and appends the domains of the node.
 func (q *relativeScores) inputsWithoutPodCounts(n cluster.NodeID, slot int) (r scoreInputs) {
 	f, weights, b := &q.pod.replacement.StaticScores, &q.pod.replacement.Profile.Weights, q.pod.scratch
 	if weights.TaintToleration > 0 {
@@ -125,30 +131,28 @@ func (q *relativeScores) inputsWithoutPodCounts(n cluster.NodeID, slot int) (r s
 	}
 	slot += len(q.pod.view.scored)
 	r.unspread = len(q.pod.softSpread) > 0 && q.pod.replacement.Spread.RequireAllKeys && !q.pod.replacement.Spread.SoftKeyNodes[n]
-	q.nodeSpread = cycle.ResizeZeroed(q.nodeSpread, len(q.pod.softSpread))
+	q.nodePods = q.nodePods[:0]
 	for i := range q.pod.softSpread {
-		c, in := &q.pod.softSpread[i], &q.nodeSpread[i]
-		x := c.Topology.Domain[n]
-		if !c.Hostname {
-			in.domain = score.DomainOrEmpty(c.Topology, int(n))
-		}
-		switch {
+		c, pods := &q.pod.softSpread[i], int32(0)
+		switch x := c.Topology.Domain[n]; {
 		case x == model.NoDomain:
-			in.pods = noLabel
+			pods = noLabel
 		case !c.Hostname:
-			in.pods = b.CountsByDomain[slot+i][x]
+			pods = b.CountsByDomain[slot+i][x]
 		}
+		q.nodePods, q.domains = append(q.nodePods, pods), append(q.domains, score.DomainOrEmpty(c.Topology, int(n)))
 	}
 	return r
 }
 
 // specialInputs adds to the score inputs of the node's group the pods that are counted per node.
 func (q *relativeScores) specialInputs(x *specialNode) scoreInputs {
-	r, soft := q.groups[x.group].scoreInputs, len(q.pod.softSpread)
-	copy(q.nodeSpread, q.spread[int(x.group)*soft:])
+	k, soft := int(q.groupOf[x.group]), len(q.pod.softSpread)
+	r := q.groups[k].scoreInputs
+	q.nodePods = append(q.nodePods[:0], q.pods[k*soft:(k+1)*soft]...)
 	for i := range q.pod.softSpread {
-		if q.pod.softSpread[i].Hostname && q.nodeSpread[i].pods != noLabel {
-			q.nodeSpread[i].pods = q.pod.softSpread[i].Pods.CountOn(x.node)
+		if q.pod.softSpread[i].Hostname && q.nodePods[i] != noLabel {
+			q.nodePods[i] = q.pod.softSpread[i].Pods.CountOn(x.node)
 		}
 	}
 	for _, t := range q.pod.view.scoredByNode {
@@ -159,49 +163,67 @@ func (q *relativeScores) specialInputs(x *specialNode) scoreInputs {
 	return r
 }
 
-// updateSpreadScores recomputes the raw spread scores for a window with this many nodes and the
-// present score groups, and reports whether the scores changed.
-func (q *relativeScores) updateSpreadScores(nodes int) (changed bool) {
-	if len(q.pod.view.unspread) > 0 {
-		for k := range q.groups {
-			if q.groups[k].unspread {
-				nodes -= int(q.groups[k].presence)
-			}
-		}
+// emptyWindow begins a window without members.
+func (q *relativeScores) emptyWindow() {
+	for k := range q.groups {
+		q.groups[k].presence = 0
+	}
+	for len(q.membersByDomain) < len(q.pod.softSpread) {
+		q.membersByDomain = append(q.membersByDomain, nil)
 	}
 	for i := range q.pod.softSpread {
-		domains := nodes
-		if !q.pod.softSpread[i].Hostname {
-			domains = q.countPresentDomains(i)
-		}
-		weight := math.Log(float64(domains + 2))
-		changed = changed || q.spreadWeights[i] != weight
-		q.spreadWeights[i] = weight
+		q.membersByDomain[i] = cycle.ResizeZeroed(q.membersByDomain[i], q.pod.softSpread[i].Topology.Size)
 	}
-	for k := 0; changed && k < len(q.groups); k++ {
+	q.presentDomains = cycle.ResizeZeroed(q.presentDomains, len(q.pod.softSpread))
+}
+
+// change adds a member to the window (by = 1), or removes it (by = -1).
+func (q *relativeScores) change(m windowMember, by int32) {
+	y, soft := &q.groups[m.scoreGroup], len(q.pod.softSpread)
+	if y.presence += by; y.unspread {
+		return
+	}
+	for i, domain := range q.domains[int(m.nodeGroup)*soft : (int(m.nodeGroup)+1)*soft] {
+		members := &q.membersByDomain[i][domain]
+		if *members += by; *members == max(by, 0) {
+			q.presentDomains[i] += int(by)
+		}
+	}
+}
+
+// updateSpreadScores recomputes the raw spread scores for the window, which has this many nodes, and reports whether
+// the scores changed.
+func (q *relativeScores) updateSpreadScores(nodes int) (changed bool) {
+	for k := 0; len(q.pod.view.unspread) > 0 && k < len(q.groups); k++ {
+		if q.groups[k].unspread {
+			nodes -= int(q.groups[k].presence)
+		}
+	}
+	soft := q.pod.softSpread
+	for i := range soft {
+		if soft[i].Hostname {
+			q.presentDomains[i] = nodes
+		}
+		changed = changed || q.presentDomains[i] != q.scoredDomains[i]
+	}
+	if !changed {
+		return false
+	}
+	copy(q.scoredDomains, q.presentDomains)
+	q.spreadWeights = q.spreadWeights[:0]
+	for _, domains := range q.scoredDomains {
+		q.spreadWeights = append(q.spreadWeights, math.Log(float64(domains+2)))
+	}
+	for k := range q.groups {
 		sum := 0.0
-		for i, weight := range q.spreadWeights {
-			if in := q.spread[k*len(q.spreadWeights)+i]; in.pods != noLabel {
-				sum += score.SpreadTerm(in.pods, weight, q.pod.softSpread[i].MaxSkew)
+		for i, pods := range q.pods[k*len(soft) : (k+1)*len(soft)] {
+			if pods != noLabel {
+				sum += score.SpreadTerm(pods, q.spreadWeights[i], soft[i].MaxSkew)
 			}
 		}
 		q.groups[k].spreadScore = int64(math.Round(sum))
 	}
-	return changed
-}
-
-// countPresentDomains counts the domains of a soft constraint that contain a present score group.
-func (q *relativeScores) countPresentDomains(constraint int) (count int) {
-	seen := cycle.ResizeZeroed(q.pod.scratch.Seen, q.pod.softSpread[constraint].Topology.Size)
-	q.pod.scratch.Seen = seen
-	for k := range q.groups {
-		x, domain := &q.groups[k], q.spread[k*len(q.pod.softSpread)+constraint].domain
-		if x.presence > 0 && !x.unspread && !seen[domain] {
-			seen[domain] = true
-			count++
-		}
-	}
-	return count
+	return true
 }
 
 func (q *relativeScores) presentRanges() scoreRanges {
@@ -258,11 +280,15 @@ func (q *relativeScores) computeRelativeScores(x *scoreRanges) {
 // scoreAllFeasible computes the relative scores as if the window contained all feasible nodes, and returns the ranges
 // of raw scores.
 func (q *relativeScores) scoreAllFeasible() scoreRanges {
-	for k := range q.groups {
-		s := &q.top.lists[k]
-		q.groups[k].presence = int32(len(s.nodes))
-		if s.unlistedMax != noScore {
-			q.groups[k].presence = 1
+	q.emptyWindow()
+	for g := range q.groupOf {
+		if q.special.hasOrdinary(g) {
+			q.change(windowMember{q.groupOf[g], int32(g)}, 1)
+		}
+	}
+	for i := range q.special.list {
+		if x := &q.special.list[i]; x.feasible {
+			q.change(windowMember{x.scoreGroup, x.group}, 1)
 		}
 	}
 	q.updateSpreadScores(q.feasible.count)

@@ -1,8 +1,6 @@
 package fast
 
 import (
-	"iter"
-	"math/bits"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -87,21 +85,21 @@ func (s *specialNodes) isOrdinary(place, g int32) bool {
 	return s.pod.view.groups.group[place] == g && s.positions[place>>6]>>(place&63)&1 == 0
 }
 
-// ordinaryNodes iterates over the feasible nodes of a group that are not special: feasible index and position.
-func (s *specialNodes) ordinaryNodes(g int) iter.Seq2[int32, int32] {
-	groups, f := s.pod.view.groups, s.feasible
-	return func(yield func(index, place int32) bool) {
-		for k, word := range groups.bits[g] {
-			i := groups.firstWord[g] + k
-			fits := f.bits[i]
-			for left := word & fits &^ s.positions[i]; left != 0; left &= left - 1 {
-				before := left&-left - 1
-				if !yield(f.countBefore[i]+int32(bits.OnesCount64(fits&before)), int32(i<<6+bits.OnesCount64(before))) {
-					return
-				}
-			}
+// ordinaryOf returns the positions of the i-th word of a group's bit set that are feasible and not special, and the
+// number of words before them.
+func (s *specialNodes) ordinaryOf(g, i int) (word uint64, at int) {
+	at = s.pod.view.groups.firstWord[g] + i
+	return s.pod.view.groups.bits[g][i] & s.feasible.bits[at] &^ s.positions[at], at
+}
+
+// hasOrdinary reports whether a group has feasible nodes that are not special.
+func (s *specialNodes) hasOrdinary(g int) bool {
+	for i := range s.pod.view.groups.bits[g] {
+		if word, _ := s.ordinaryOf(g, i); word != 0 {
+			return true
 		}
 	}
+	return false
 }
 
 // renumber adds `by` to the feasible indexes from `from` on.

@@ -23,6 +23,7 @@ type topNodes struct {
 	nodes    *nodeResources
 	feasible *feasibleNodes
 	special  *specialNodes
+	scores   *relativeScores
 	lists    []scoreList // by score group
 
 	minLoss       int32 // the pod lowers every estimate by at least this
@@ -31,12 +32,12 @@ type topNodes struct {
 	estimateRange int   // every estimate is below it
 
 	freeFactor, imageFactor         int32   // weights of free percent and image score in an estimate
-	wantedNodes                     []int   // by group: number of nodes to list; 0: none listed yet
-	minEstimate                     []int32 // by group: smallest estimate that is listed
+	wantedNodes                     []int   // by score group: number of nodes to list; 0: none listed yet
+	minEstimate                     []int32 // by score group: smallest estimate that is listed
 	countByEstimate                 []int32 // number of nodes by estimate
 	sortScratch                     []int32 // scratch of sortLevels
 	entries                         []uint64
-	groupPositions, pickedPositions []uint64 // bit sets: positions of the group, and of the nodes to list
+	groupPositions, pickedPositions []uint64 // bit sets: positions of the score group, and of the nodes to list
 }
 
 // scoreList lists feasible nodes of one score group by falling fixed score. A score list starts
@@ -61,29 +62,19 @@ const (
 )
 
 func (h *topNodes) reset() {
-	groups := len(h.pod.view.groups.nodes)
 	h.computeBounds()
-	for len(h.lists) < groups {
+	for len(h.lists) < h.scores.ordinary {
 		h.lists = append(h.lists, scoreList{})
 	}
-	h.wantedNodes, h.minEstimate = h.wantedNodes[:0], cycle.ResizeSlice(h.minEstimate, groups)
-	for g := range groups {
-		h.wantedNodes = append(h.wantedNodes, 0)
-		s := &h.lists[g]
-		s.reset()
-		if h.hasOrdinaryNode(g) {
+	h.wantedNodes, h.minEstimate = cycle.ResizeZeroed(h.wantedNodes, h.scores.ordinary), cycle.ResizeSlice(h.minEstimate, h.scores.ordinary)
+	for k := range h.scores.ordinary {
+		h.lists[k].reset()
+	}
+	for g, k := range h.scores.groupOf {
+		if s := &h.lists[k]; s.unlistedMax == noScore && h.special.hasOrdinary(g) {
 			s.unlistedMax = h.maxScore(int32(h.estimateRange) - 1)
 		}
 	}
-}
-
-func (h *topNodes) hasOrdinaryNode(g int) bool {
-	if h.feasible.groupAllowed[g] {
-		for range h.special.ordinaryNodes(g) {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *scoreList) reset() {
@@ -124,21 +115,33 @@ func (h *topNodes) computeBounds() {
 
 // listMoreNodes extends the score list of a group, in O(nodes of the group) time plus one score for
 // each added node.
-func (h *topNodes) listMoreNodes(g int) {
-	s := &h.lists[g]
+func (h *topNodes) listMoreNodes(k int) {
+	s := &h.lists[k]
 	s.found, s.foundScores = s.found[:0], s.foundScores[:0]
-	if h.wantedNodes[g] == 0 {
-		h.minEstimate[g] = int32(h.estimateRange)
-		h.wantedNodes[g] = (1 + initialWindows*h.feasible.count/h.pod.sampleSize) / quotaFactor
+	if h.wantedNodes[k] == 0 {
+		h.minEstimate[k] = int32(h.estimateRange)
+		h.wantedNodes[k] = (1 + initialWindows*h.feasible.count/h.pod.sampleSize) / quotaFactor
 	}
-	h.wantedNodes[g] = (h.wantedNodes[g] + 1) * quotaFactor
+	h.wantedNodes[k] = (h.wantedNodes[k] + 1) * quotaFactor
+	h.findOrdinaryNodes(int32(k))
 	if h.pod.view.estimates && h.pod.replacement.StaticScores.Images == nil {
-		h.listByFreePercent(g)
+		h.listByFreePercent(k)
 	} else {
-		h.listByEstimate(g)
+		h.listByEstimate(k)
 	}
 	h.scoreFixed(s.foundScores)
 	s.sortLevels(&h.sortScratch)
+}
+
+// findOrdinaryNodes stores the positions of the feasible nodes of a score group that are not special.
+func (h *topNodes) findOrdinaryNodes(k int32) {
+	h.groupPositions = cycle.ResizeZeroed(h.groupPositions, len(h.feasible.bits))
+	for g, of := range h.scores.groupOf {
+		for i := 0; of == k && i < len(h.pod.view.groups.bits[g]); i++ {
+			word, at := h.special.ordinaryOf(g, i)
+			h.groupPositions[at] |= word
+		}
+	}
 }
 
 // lowerMinEstimate lowers the smallest listed estimate until the list has the wanted number of
@@ -153,40 +156,34 @@ func (h *topNodes) lowerMinEstimate(g int, s *scoreList, reached int32) {
 
 // listByFreePercent is listByEstimate without image scores. Without image scores, the estimate
 // depends only on the free percent, so bit sets find the nodes.
-func (h *topNodes) listByFreePercent(g int) {
-	s, wanted, base, first := &h.lists[g], h.wantedNodes[g], h.nodes.maxFreePercent(), h.pod.view.groups.firstWord[g]
-	mine := append(h.groupPositions[:0], h.pod.view.groups.bits[g]...)
-	fitting, before := h.feasible.bits[first:], h.feasible.countBefore[first:]
-	picked := append(h.pickedPositions[:0], mine...)
-	clear(picked)
-	h.groupPositions, h.pickedPositions = mine, picked
-	for i := range mine {
-		mine[i] &= fitting[i] &^ h.special.positions[first+i]
-	}
+func (h *topNodes) listByFreePercent(k int) {
+	f, s, wanted, base, mine := h.feasible, &h.lists[k], h.wantedNodes[k], h.nodes.maxFreePercent(), h.groupPositions
 	for ; base > 0; base-- {
 		if h.nodes.countByFree[base] == 0 {
 			continue
 		}
-		for i, word := range h.nodes.positionsByFree[base][first : first+len(mine)] {
+		for i, word := range h.nodes.positionsByFree[base] {
 			wanted -= bits.OnesCount64(word & mine[i])
 		}
 		if wanted <= 0 {
 			break
 		}
 	}
-	h.lowerMinEstimate(g, s, int32(base)*h.freeFactor)
-	for b := h.nodes.maxFreePercent(); b >= 0 && int32(b)*h.freeFactor >= h.minEstimate[g]; b-- {
+	h.lowerMinEstimate(k, s, int32(base)*h.freeFactor)
+	picked := cycle.ResizeZeroed(h.pickedPositions, len(mine))
+	h.pickedPositions = picked
+	for b := h.nodes.maxFreePercent(); b >= 0 && int32(b)*h.freeFactor >= h.minEstimate[k]; b-- {
 		if h.nodes.countByFree[b] == 0 {
 			continue
 		}
-		for i, word := range h.nodes.positionsByFree[b][first : first+len(mine)] {
+		for i, word := range h.nodes.positionsByFree[b] {
 			picked[i] |= word
 		}
 	}
 	for i, word := range picked {
-		low := int64(first+i) << 6
+		fits, low := f.bits[i], int64(i<<6)
 		for left := word & mine[i]; left != 0; left &= left - 1 {
-			s.found = append(s.found, before[i]+int32(bits.OnesCount64(fitting[i]&(left&-left-1))))
+			s.found = append(s.found, f.countBefore[i]+int32(bits.OnesCount64(fits&(left&-left-1))))
 			s.foundScores = append(s.foundScores, low+int64(bits.TrailingZeros64(left)))
 		}
 	}
@@ -194,20 +191,24 @@ func (h *topNodes) listByFreePercent(g int) {
 
 // listByEstimate finds the ordinary feasible nodes of a group in node order, and counts them by
 // estimate.
-func (h *topNodes) listByEstimate(g int) {
-	images := h.pod.replacement.StaticScores.Images
+func (h *topNodes) listByEstimate(k int) {
+	f, images := h.feasible, h.pod.replacement.StaticScores.Images
 	h.entries, h.countByEstimate = h.entries[:0], cycle.ResizeZeroed(h.countByEstimate, h.estimateRange)
-	for index, place := range h.special.ordinaryNodes(g) {
-		mark := int32(h.nodes.freePercent[place]) * h.freeFactor
-		if h.imageFactor > 0 {
-			mark += h.imageFactor * int32(images[h.nodes.model.NodeOrder[place]])
+	for i, places := range h.groupPositions {
+		for left := places; left != 0; left &= left - 1 {
+			place := i<<6 + bits.TrailingZeros64(left)
+			mark := int32(h.nodes.freePercent[place]) * h.freeFactor
+			if h.imageFactor > 0 {
+				mark += h.imageFactor * int32(images[h.nodes.model.NodeOrder[place]])
+			}
+			h.countByEstimate[mark]++
+			number := int(f.countBefore[i]) + bits.OnesCount64(f.bits[i]&(left&-left-1))
+			h.entries = append(h.entries, uint64(place)<<40|uint64(number)<<16|uint64(mark))
 		}
-		h.countByEstimate[mark]++
-		h.entries = append(h.entries, uint64(place)<<40|uint64(index)<<16|uint64(mark))
 	}
-	s := &h.lists[g]
-	h.lowerMinEstimate(g, s, h.estimateOfRank(h.wantedNodes[g]))
-	floor := uint64(h.minEstimate[g])
+	s := &h.lists[k]
+	h.lowerMinEstimate(k, s, h.estimateOfRank(h.wantedNodes[k]))
+	floor := uint64(h.minEstimate[k])
 	for _, x := range h.entries {
 		if x&0xffff >= floor {
 			s.found = append(s.found, int32(x>>16&0xffffff))
@@ -362,13 +363,14 @@ func (r *nodeResources) computeExactBalance(added *cluster.Resources, place int6
 	return score.Balance(l.MilliCPU+added.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+added.MemoryBytes, l.AllocatableBytes)
 }
 
-// listSpecialNodes lists the special nodes of the score groups from `groups` to scoreGroups-1.
-func (h *topNodes) listSpecialNodes(groups, scoreGroups int) {
-	for len(h.lists) < scoreGroups {
+// listSpecialNodes lists the special nodes of their score groups.
+func (h *topNodes) listSpecialNodes() {
+	for len(h.lists) < len(h.scores.groups) {
 		h.lists = append(h.lists, scoreList{})
 	}
-	for k := groups; k < scoreGroups; k++ {
-		h.lists[k].reset()
+	special := h.lists[h.scores.ordinary:len(h.scores.groups)]
+	for k := range special {
+		special[k].reset()
 	}
 	for i := range h.special.list {
 		if x := &h.special.list[i]; x.feasible {
@@ -376,15 +378,15 @@ func (h *topNodes) listSpecialNodes(groups, scoreGroups int) {
 			s.found, s.foundScores = append(s.found, x.feasibleIndex), append(s.foundScores, x.fixedScore)
 		}
 	}
-	for k := groups; k < scoreGroups; k++ {
-		h.lists[k].sortLevels(&h.sortScratch)
+	for k := range special {
+		special[k].sortLevels(&h.sortScratch)
 	}
 }
 
-// renumber adds `by` to the feasible indexes of the node groups from `from` on.
+// renumber adds `by` to the feasible indexes of ordinary nodes from `from` on.
 func (h *topNodes) renumber(from, by int32) {
-	for g := range h.pod.view.groups.nodes {
-		list := h.lists[g].nodes
+	for k := range h.scores.ordinary {
+		list := h.lists[k].nodes
 		for i, at := range list {
 			if at >= from {
 				list[i] = at + by

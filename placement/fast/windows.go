@@ -1,39 +1,42 @@
 package fast
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// windowEvents lists the start positions at which a score group enters or leaves the window.
+// windowEvents lists the start positions at which members enter or leave the window.
 type windowEvents struct {
-	pod             *podToPlace
-	nodes           *nodeResources
-	feasible        *feasibleNodes
-	special         *specialNodes
-	scores          *relativeScores
-	levels          *levelSearch
-	events          []uint64 // sorted: start << 32 | score group << 1 | 1 if it enters
-	constantDomains bool     // every window contains every group that has a node
+	pod      *podToPlace
+	nodes    *nodeResources
+	feasible *feasibleNodes
+	special  *specialNodes
+	scores   *relativeScores
+	levels   *levelSearch
+	members  []windowMember
+	lasting  []windowMember // members of every window
+	events   []uint64       // sorted: start << 32 | index of the member << 1 | 1 if it enters
 }
 
-// find finds the start positions at which score groups enter and leave the window. The
-// time is O(k log k) for k special nodes, plus O(N) for each group that some window lacks.
+// find finds the start positions at which members enter and leave the window. The
+// time is O(k log k) for k special nodes, plus O(N) for the groups that some window lacks.
 func (p *windowEvents) find() {
-	p.events, p.constantDomains = p.events[:0], len(p.pod.view.unspread) == 0
+	p.events, p.members, p.lasting = p.events[:0], p.members[:0], p.lasting[:0]
 	for g := range p.pod.view.groups.nodes {
+		m := windowMember{p.scores.groupOf[g], int32(g)}
 		if p.inEveryWindow(int32(g)) {
-			p.scores.groups[g].inEveryWindow = 1
+			p.lasting = append(p.lasting, m)
 		} else {
-			p.constantDomains = false // windows without the group have fewer domains
-			p.addGroupEvents(int32(g))
+			p.members = append(p.members, m)
+			p.addGroupEvents(g)
 		}
 	}
 	for i := range p.special.list {
 		if x := &p.special.list[i]; x.feasible {
-			from, to := p.feasible.startsCovering(x.feasibleIndex)
-			p.add(x.scoreGroup, from, to)
+			p.members = append(p.members, windowMember{x.scoreGroup, x.group})
+			p.add(p.feasible.startsCovering(x.feasibleIndex))
 		}
 	}
 	slices.Sort(p.events)
@@ -55,12 +58,12 @@ func (p *windowEvents) splitStarts(victim cluster.NodeID) (with, others []startR
 	return []startRange{{0, to}, {from + n, n}}, []startRange{{to, from + n}}
 }
 
-// add records that the windows of these starts contain a score group.
-func (p *windowEvents) add(kind, from, to int32) {
-	n := int32(len(p.nodes.position))
+// add records that the windows of these starts contain the last member.
+func (p *windowEvents) add(from, to int32) {
+	n, member := int32(len(p.nodes.position)), uint64(len(p.members)-1)
 	add := func(at int32, comes uint64) {
 		if at < n {
-			p.events = append(p.events, uint64(at)<<32|uint64(kind)<<1|comes)
+			p.events = append(p.events, uint64(at)<<32|member<<1|comes)
 		}
 	}
 	add(max(from, 0), 1)
@@ -74,6 +77,9 @@ func (p *windowEvents) add(kind, from, to int32) {
 // window. If the result is false, the group may still be in every window.
 func (p *windowEvents) inEveryWindow(g int32) bool {
 	f, half := p.feasible, p.pod.sampleSize/2
+	if int(p.pod.view.groups.size[g])*half < f.count {
+		return false
+	}
 	for from := 0; from < f.count; from += half {
 		i, end := from, min(from+half, f.count)
 		for i < end && !p.special.isOrdinary(f.positions[i], g) {
@@ -86,22 +92,25 @@ func (p *windowEvents) inEveryWindow(g int32) bool {
 	return true
 }
 
-func (p *windowEvents) addGroupEvents(g int32) {
+func (p *windowEvents) addGroupEvents(g int) {
 	from, to, any := int32(0), int32(0), false
-	for at := range p.special.ordinaryNodes(int(g)) {
-		first, last := p.feasible.startsCovering(at)
-		switch {
-		case !any:
-			any, from, to = true, first, last
-		case first <= to+1:
-			to = last
-		default:
-			p.add(g, from, to)
-			from, to = first, last
+	for i := range p.pod.view.groups.bits[g] {
+		word, at := p.special.ordinaryOf(g, i)
+		for ; word != 0; word &= word - 1 {
+			first, last := p.feasible.startsCovering(p.feasible.countBefore[at] + int32(bits.OnesCount64(p.feasible.bits[at]&(word&-word-1))))
+			switch {
+			case !any:
+				any, from, to = true, first, last
+			case first <= to+1:
+				to = last
+			default:
+				p.add(from, to)
+				from, to = first, last
+			}
 		}
 	}
 	if any {
-		p.add(g, from, to)
+		p.add(from, to)
 	}
 }
 
@@ -110,13 +119,14 @@ func (p *windowEvents) addGroupEvents(g int32) {
 // score in all of them.
 func (p *windowEvents) predictStarts(runs []startRange) {
 	i, from, n, began := 0, int32(0), int32(len(p.nodes.position)), false
-	for k := range p.scores.groups {
-		p.scores.groups[k].presence = p.scores.groups[k].inEveryWindow
+	p.scores.emptyWindow()
+	for _, m := range p.lasting {
+		p.scores.change(m, 1)
 	}
 	var now scoreRanges
 	for at, next := int32(0), int32(0); at < n; at = next {
 		for ; i < len(p.events) && int32(p.events[i]>>32) == at; i++ {
-			p.scores.groups[uint32(p.events[i])>>1].presence += int32(p.events[i]&1)*2 - 1
+			p.scores.change(p.members[uint32(p.events[i])>>1], int32(p.events[i]&1)*2-1)
 		}
 		if next = n; i < len(p.events) {
 			next = int32(p.events[i] >> 32)
@@ -124,7 +134,7 @@ func (p *windowEvents) predictStarts(runs []startRange) {
 		if !slices.ContainsFunc(runs, func(r startRange) bool { return r.from < next && at < r.to }) {
 			continue
 		}
-		changed := (!began || !p.constantDomains) && p.scores.updateSpreadScores(p.pod.sampleSize)
+		changed := p.scores.updateSpreadScores(p.pod.sampleSize)
 		if x := p.scores.presentRanges(); changed || !began || x != now {
 			if began {
 				p.levels.distribute(runs, from, at)

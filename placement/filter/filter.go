@@ -5,6 +5,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
@@ -51,4 +52,126 @@ func nominatedPodsLeaveClaims(r *cycle.Attempt) bool {
 		}
 	}
 	return true
+}
+
+// PassesInterPodAffinity is the filter InterPodAffinity. It checks the required affinity of the replacement, and the
+// anti-affinity terms that Attempt.CountTerms has counted.
+func PassesInterPodAffinity(r *cycle.Attempt, n int, anti ...[]cycle.TermWithTopology) bool {
+	slot, found := len(r.Replacement.Spread.Hard), true
+	for _, t := range r.Replacement.InterPod.Required {
+		x := t.Topology.Domain[n]
+		if x == model.NoDomain {
+			return false
+		}
+		found = found && r.Scratch.CountsByDomain[slot][x] > 0
+		slot++
+	}
+	// If a pod matches its own affinity and no other pod does, it may run anywhere.
+	if !found && (!r.NoPodMatches || !r.Replacement.InterPod.MatchesSelf) {
+		return false
+	}
+	for _, list := range anti {
+		for _, t := range list {
+			if x := t.Topology.Domain[n]; x != model.NoDomain && r.Scratch.CountsByDomain[slot][x] > 0 {
+				return false
+			}
+			slot++
+		}
+	}
+	return true
+}
+
+// PassesTopologySpread is the filter PodTopologySpread. If single is false, it does not compare the pods of domains
+// that are single nodes.
+func PassesTopologySpread(r *cycle.Attempt, n int, single bool) bool {
+	for i := range r.Replacement.Spread.Hard {
+		c := &r.Replacement.Spread.Hard[i]
+		x := c.Topology.Domain[n]
+		if x == model.NoDomain || (single || !c.Topology.OneNodePerDomain) &&
+			int64(r.Scratch.CountsByDomain[i][x])+c.SelfMatch-r.Scratch.MinSpreadCounts[i] > c.MaxSkew {
+			return false
+		}
+	}
+	return true
+}
+
+// Fits reports whether a pod with these requests fits on the node, next to `pods` pods that use
+// `used`. Nil requests always fit: the filter NodeResourcesFit is then disabled.
+func Fits(node *cluster.Node, requests, used *cluster.Resources, pods int64) bool {
+	return requests == nil || missingResource(node, requests, used, pods) == ""
+}
+
+// missingResource returns the first resource for which a pod does not fit on the node; empty if the
+// pod fits. Of several extended resources, it returns the first by name.
+func missingResource(node *cluster.Node, requests, used *cluster.Resources, pods int64) string {
+	r, a, missing := requests, &node.Allocatable, ""
+	switch {
+	case pods+1 > node.AllowedPods:
+		return "pod capacity"
+	case r.MilliCPU > 0 && r.MilliCPU > a.MilliCPU-used.MilliCPU:
+		return "cpu"
+	case r.MemoryBytes > 0 && r.MemoryBytes > a.MemoryBytes-used.MemoryBytes:
+		return "memory"
+	case r.EphemeralStorageByte > 0 && r.EphemeralStorageByte > a.EphemeralStorageByte-used.EphemeralStorageByte:
+		return "ephemeral-storage"
+	}
+	for name, amount := range requests.Extended {
+		if amount > 0 && amount > a.Extended[name]-used.Extended[name] && (missing == "" || string(name) < missing) {
+			missing = string(name)
+		}
+	}
+	return missing
+}
+
+// nominatedWithPriority returns the pods nominated to the node with the same or a higher priority
+// than the replacement. Pods of other schedulers are skipped, because a scheduler only knows its
+// own nominated pods.
+func nominatedWithPriority(r *cycle.Attempt, n cluster.NodeID) (out []cluster.PodID) {
+	mine := scheduler.NameOf(r.Replacement.Class.Sample.Object)
+	for _, p := range r.Model.Nominated[n] {
+		c := r.Model.PodClass[p]
+		if p != r.Victim && r.Model.PodNode[p] == cluster.NoNode && c.Priority >= r.Replacement.Class.Priority &&
+			scheduler.NameOf(c.Sample.Object) == mine {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// RefusedWithNominatedPods checks a feasible node again, with the nominated pods on the node. The
+// result is the filter that refuses the node; empty if the node passes. The check overwrites the
+// counts of the attempt.
+func RefusedWithNominatedPods(r *cycle.Attempt, n cluster.NodeID) scheduler.Filter {
+	list := nominatedWithPriority(r, n)
+	if len(list) == 0 {
+		return ""
+	}
+	for _, p := range list {
+		r.Model.AdjustPod(p, n, 1)
+		adjustEmptySelectorCounts(r, p, n, 1)
+	}
+	again := cycle.NewAttempt(r.Model, r.Scratch, r.Replacement, r.Victim)
+	again.Nominated, again.SkipInterPod, again.ClaimInUse = list, r.NoInterPodTerms, ""
+	refused := RefusedBy(&again, int(n))
+	for _, p := range list {
+		r.Model.AdjustPod(p, n, -1)
+		adjustEmptySelectorCounts(r, p, n, -1)
+	}
+	return refused
+}
+
+// adjustEmptySelectorCounts counts a nominated pod for constraints with an empty selector. A
+// constraint with an empty selector counts no pods on nodes, but the scheduler adds the nominated
+// pods.
+func adjustEmptySelectorCounts(r *cycle.Attempt, p cluster.PodID, n cluster.NodeID, by int32) {
+	if r.Model.PodClass[p].Namespace != r.Replacement.Class.Namespace {
+		return
+	}
+	seen := map[*model.PodCounter]bool{}
+	for _, c := range r.Replacement.Spread.Hard {
+		if c.EmptySelector && !seen[c.Pods] {
+			seen[c.Pods] = true
+			c.Pods.Add(n, by)
+		}
+	}
 }

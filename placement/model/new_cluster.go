@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/placement/volume"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -229,4 +230,22 @@ func addOwners(m *Cluster, o *cluster.Objects) {
 	for _, j := range o.Jobs {
 		m.owners[ownerKey{"batch/v1", "Job", j.Namespace, j.Name}] = Owner{Template: &j.Spec.Template.Spec, WaitsForVictim: jobWaitsForVictim(j)}
 	}
+}
+
+type ownerKey struct{ apiVersion, kind, namespace, name string }
+
+// Owner holds the data of a pod's controller.
+type Owner struct {
+	Selector       labels.Selector
+	Template       *corev1.PodSpec
+	WaitsForVictim bool // creates the replacement only after the victim is gone
+}
+
+// jobWaitsForVictim reports whether a Job replaces a pod only after the pod has ended. If a Job has
+// a podFailurePolicy, its podReplacementPolicy defaults to Failed.
+func jobWaitsForVictim(j *batchv1.Job) bool {
+	if p := j.Spec.PodReplacementPolicy; p != nil {
+		return *p == batchv1.Failed
+	}
+	return j.Spec.PodFailurePolicy != nil
 }

@@ -20,21 +20,15 @@ func NameOf(p *corev1.Pod) string {
 // Compiled is a profile with its affinity parsed and its filters indexed.
 type Compiled struct {
 	Profile
-	Disabled                 map[Filter]bool
-	NodeChecksKey            string // profiles with the same key get the same NodeChecks
-	ScoresResourcesFit       bool   // NodeResourcesFit scores
-	ScoresBalancedAllocation bool   // NodeResourcesBalancedAllocation scores
-	ScoresTaints             bool   // PreferNoSchedule taints score
-	AddedRequired            *nodeaffinity.NodeSelector
-	AddedPreferred           *nodeaffinity.PreferredSchedulingTerms
+	Disabled       map[Filter]bool
+	NodeChecksKey  string // profiles with the same key get the same NodeChecks
+	AddedRequired  *nodeaffinity.NodeSelector
+	AddedPreferred *nodeaffinity.PreferredSchedulingTerms
 }
 
 // Compile prepares a profile of the named scheduler.
 func Compile(name string, p Profile) *Compiled {
 	c := &Compiled{Profile: p, Disabled: map[Filter]bool{}}
-	c.ScoresResourcesFit = p.Weights.ResourcesFit > 0
-	c.ScoresBalancedAllocation = p.Weights.BalancedAllocation > 0
-	c.ScoresTaints = p.Weights.TaintToleration > 0
 	if len(p.DisabledFilters) > 0 || p.AddedAffinity != nil {
 		c.NodeChecksKey = name
 	}

@@ -2,14 +2,20 @@ package score
 
 import (
 	"encoding/binary"
+	"fmt"
 	"maps"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
 // ImageLocality treats smaller images as minImageBytes, and larger images as maxImageBytes per
@@ -135,4 +141,79 @@ func (w *ImageIndex) Clone() *ImageIndex {
 	c := *w
 	c.scoreCache = maps.Clone(w.scoreCache)
 	return &c
+}
+
+// HintTaints contains the taint that a hint puts on a node.
+var HintTaints = []corev1.Taint{hints.NewTaint()}
+
+// NewStaticScores computes the scores that no other pod changes. The terms `added` are the
+// preferred node affinity of the profile.
+func NewStaticScores(w *model.Cluster, pod *corev1.Pod, added *nodeaffinity.PreferredSchedulingTerms) (cycle.StaticScores, error) {
+	f := cycle.StaticScores{PreferNoSchedule: make([]int64, len(w.Snap.Nodes)), HintTaint: CountUntolerated(HintTaints, pod.Spec.Tolerations)}
+	for i := range w.Snap.Nodes {
+		f.PreferNoSchedule[i] = CountUntolerated(w.Snap.Nodes[i].Object.Spec.Taints, pod.Spec.Tolerations)
+	}
+	prefer := func(terms *nodeaffinity.PreferredSchedulingTerms) {
+		if f.Preferred == nil {
+			f.Preferred = make([]int64, len(w.Snap.Nodes))
+		}
+		for i := range w.Snap.Nodes {
+			f.Preferred[i] += terms.Score(w.NodeObject(i))
+		}
+	}
+	if added != nil {
+		prefer(added)
+	}
+	a := pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || len(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
+		return f, nil
+	}
+	terms, err := nodeaffinity.NewPreferredSchedulingTerms(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+	if err != nil {
+		return f, fmt.Errorf("reading the preferred node affinity: %w", err)
+	}
+	prefer(terms)
+	return f, nil
+}
+
+// CountUntolerated counts the PreferNoSchedule taints that the tolerations do not cover.
+func CountUntolerated(taints []corev1.Taint, tolerations []corev1.Toleration) int64 {
+	var count int64
+	for i := range taints {
+		if taints[i].Effect == corev1.TaintEffectPreferNoSchedule &&
+			!schedulinghelper.TolerationsTolerateTaint(logr.Discard(), tolerations, &taints[i], scheduler.ComparisonOperators) {
+			count++
+		}
+	}
+	return count
+}
+
+// CountSpreadPods counts the pods that match a soft spread constraint by domain. It stores the counts in a slice of
+// CountsByDomain.
+func CountSpreadPods(b *cycle.Scratch, slot int, rules *cycle.SpreadRules, c *cycle.SpreadConstraint) {
+	d := b.ResetCounts(slot, c.Topology.Size)
+	for _, x := range c.Pods.Nodes {
+		if n := int(x.Node); c.CountedNodes[n] && (!rules.RequireAllKeys || rules.SoftKeyNodes[n]) {
+			d[DomainOrEmpty(c.Topology, n)] += x.Pods
+		}
+	}
+}
+
+// SpreadTerm returns the term of one constraint. The product is rounded before the addition, so
+// every processor computes the same sum.
+func SpreadTerm(pods int32, weight float64, maxSkew int64) float64 {
+	return float64(float64(pods)*weight) + float64(maxSkew-1)
+}
+
+// DomainOrEmpty returns the domain of a node; 0 if it has none.
+func DomainOrEmpty(t *model.Topology, n int) int32 {
+	return max(t.Domain[n], 0)
+}
+
+// ScaleToRange scales v from the range least..most to 0..MaxScore. The result is 0 if least equals most.
+func ScaleToRange(v, least, most int64) int64 {
+	if most <= least {
+		return 0
+	}
+	return int64(float64(scheduler.MaxScore) * (float64(v-least) / float64(most-least)))
 }
