@@ -290,12 +290,14 @@ func (r *recheck) refresh(p *cluster.Pod, m plan.Move, l search.Landing, nodes [
 
 // addNodeNames adds the names of the nodes that are missing.
 func addNodeNames(s *cluster.Snapshot, names []string, nodes []cluster.NodeID) []string {
-	known := map[string]bool{}
+	known := make([]bool, len(s.Nodes))
 	for _, name := range names {
-		known[name] = true
+		if n := s.NodeByName(name); n != nil {
+			known[n.ID] = true
+		}
 	}
 	for _, n := range nodes {
-		if !known[s.Nodes[n].Name] {
+		if !known[n] {
 			names = append(names, s.Nodes[n].Name)
 		}
 	}
