@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// RefusalRefusalMessage returns a sentence that says why the filter refuses the node.
+// RefusalMessage returns a sentence that says why the filter refuses the node.
 func RefusalMessage(r *cycle.Attempt, n int, f scheduler.Filter) string {
 	node := r.Model.Snap.Nodes[n].Name
 	switch f {

@@ -69,7 +69,7 @@ func (t PortTable) adjust(ports []HostPort, n int, by int32) {
 	}
 }
 
-// FirstFirstTaken returns the first of the ports that a pod on the node uses; 0 if all ports are
+// FirstTaken returns the first of the ports that a pod on the node uses; 0 if all ports are
 // free.
 func (t PortTable) FirstTaken(ports []HostPort, n int) int32 {
 	for _, want := range ports {
