@@ -80,7 +80,7 @@ func (c *rounds) displacementMoves() (some bool) {
 		some = true
 		if len(c.sim.Snapshot.Nodes) <= maxNodesToRepeat {
 			c.waves.closeWave()
-			c.repeatRounds()
+			c.repeatRounds(false)
 		}
 	}
 	c.waves.closeWave()

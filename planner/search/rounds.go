@@ -25,6 +25,14 @@ type rounds struct {
 	begun           []bool // by goal: the search has looked at its pods
 	fixed           []bool // by goal: no pod of it may ever leave
 	candidateBuffer []candidate
+	// quiet says that the last round changed so little that the landings that it refused would be refused again.
+	quiet bool
+	// outOfScope lists the pods that the round refused only because of its scope.
+	outOfScope []cluster.PodID
+	// repeated says that the round tries again what an earlier round of its scope refused. vain counts the landings that
+	// it has refused since its last move.
+	repeated bool
+	vain     int
 }
 
 func newRounds(w *waves) *rounds {
@@ -48,27 +56,45 @@ func (c *rounds) unmetGoals() []int {
 // is enough for another round.
 const minShareOfMoves = 200
 
+// maxVain is the number of landings in a row that a repeated round refuses before it ends. Such a round changes fewer
+// than 0.5 % of the moves.
+const maxVain = 1000
+
 // repeatRounds repeats rounds over all goals, because a move for one goal can make room for another
 // goal. repeatRounds stops when the limits allow no more moves for unmet goals, or after a round
-// that adds less than 0.5 % of the moves.
-func (c *rounds) repeatRounds() {
-	for again := !c.sim.Snapshot.Work.Stopped(); again; {
-		c.round++
-		was := len(c.waves.moves)
+// that adds less than 0.5 % of the moves. If only the scope is wider than in the round before, and that round was quiet,
+// the first round tries only the pods that the scope refused.
+func (c *rounds) repeatRounds(widened bool) {
+	defer func() { c.repeated = false }()
+	for again := !c.sim.Snapshot.Work.Stopped(); again; widened, c.repeated = false, true {
+		if widened && c.quiet {
+			for _, pod := range c.outOfScope {
+				c.triedIn[pod] = 0
+			}
+		} else {
+			c.round++
+		}
+		was, version := len(c.waves.moves), c.sim.version
+		c.vain, c.outOfScope = 0, c.outOfScope[:0]
 		c.moveForGoals(c.unmetGoals())
-		again = len(c.waves.moves) > was && (len(c.waves.moves)-was)*minShareOfMoves >= len(c.waves.moves) && c.account.allowsMore()
+		added, all := len(c.waves.moves)-was, len(c.waves.moves)
+		again = added > 0 && added*minShareOfMoves >= all && c.account.allowsMore()
+		c.quiet = c.sim.version == version || all > minShareOfMoves && added*minShareOfMoves < all
 	}
 }
+
+// isVain reports whether a repeated round has refused maxVain landings since its last move.
+func (c *rounds) isVain() bool { return c.repeated && c.vain >= maxVain }
 
 // moveForGoals moves pods for each goal, in the order of todo, with turns for namespaces. Goals that wait for the next
 // wave come first in the next wave. If the limits allow few more evictions, goals that have moves and wait come before
 // goals without moves: to meet some goals is better than to improve each by one move. A goal that needs more evictions
 // than the limits allow keeps none.
 func (c *rounds) moveForGoals(todo []int) {
-	for len(todo) > 0 && !c.sim.Snapshot.Work.Stopped() {
+	for len(todo) > 0 && !c.sim.Snapshot.Work.Stopped() && !c.isVain() {
 		var later []int
 		kept, turns := limits.Kept{}, c.newTurns(todo)
-		for g, ok := turns.next(); ok; g, ok = turns.next() {
+		for g, ok := turns.next(); ok && !c.isVain(); g, ok = turns.next() {
 			if c.waves.current.InFlight.Full() {
 				later = append(append(later, g), turns.left()...)
 				break
@@ -195,7 +221,11 @@ func (c *rounds) tryCandidate(pod cluster.PodID, g int) (Verdict, plan.Reason) {
 	}
 	a, reason := c.waves.join(m, g)
 	if a != Refused {
+		c.vain = 0
 		return a, plan.Reason{}
+	}
+	if c.vain++; reason.Code == "" {
+		c.outOfScope = append(c.outOfScope, pod)
 	}
 	c.triedIn[pod] = c.triedMark(g)
 	if !c.waves.current.mayHint && c.sim.Options.Steers() && hintsMayHelp(reason.Code) {

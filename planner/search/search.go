@@ -54,12 +54,12 @@ func (c *search) passOverGoals() {
 	for _, c.rounds.onlyFirst = range c.firstOnlyTurns() {
 		for _, c.waves.current.mayHint = range c.sim.hintPhases() {
 			for c.waves.scope = range scopes {
-				c.rounds.repeatRounds()
+				c.rounds.repeatRounds(c.waves.scope > nodeAndGroup)
 			}
 		}
 	}
 	for len(c.waves.closeWave()) > 0 {
-		c.rounds.repeatRounds() // for the moves that the wave dropped
+		c.rounds.repeatRounds(false) // for the moves that the wave dropped
 	}
 }
 
