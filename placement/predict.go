@@ -38,6 +38,19 @@ func (m *ClusterModel) PredictOdds(p cluster.PodID) prediction.Prediction {
 	return pr
 }
 
+// Certain reports whether bounds of scores prove that the replacement of p, which leaves from, lands on a node that
+// accepts approves, whatever the scheduler samples and in both states of the victim. It asks accepts once, about all
+// nodes that may win, and costs a fraction of a prediction. The result false says nothing. The pod must be supported.
+func (m *ClusterModel) Certain(p cluster.PodID, from cluster.NodeID, accepts func([]cluster.NodeID) bool) bool {
+	return m.predictor().Certain(m.replacementOf(p), p, from, accepts)
+}
+
+// FeasibleOnceGone returns the nodes that pass every filter once the victim is gone, as prediction.State.FeasibleSet. It
+// is valid until the model's next prediction. The pod must be supported.
+func (m *ClusterModel) FeasibleOnceGone(p cluster.PodID) prediction.NodeSet {
+	return m.predictor().Feasible(m.replacementOf(p), p)
+}
+
 // ReplacedAfterGone reports whether the controller creates the replacement of the pod only after the
 // pod has terminated. A StatefulSet does, and a Job may.
 func ReplacedAfterGone(m *ClusterModel, p cluster.PodID) bool {

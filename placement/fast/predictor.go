@@ -45,6 +45,7 @@ type Predictor struct {
 	levels   levelSearch
 	windows  windowEvents
 	buffers  [2]stateBuffers // the slices of the last predicted states
+	bounds   scoreBounds
 }
 
 // Predict fills in both states of the victim. The result is valid until the next call of Predict.

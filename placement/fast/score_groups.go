@@ -268,13 +268,15 @@ func percentOfMax(v, most int64) int64 {
 }
 
 func (q *relativeScores) computeRelativeScores(x *scoreRanges) {
-	weights := &q.pod.replacement.Profile.Weights
 	for k := range q.groups {
-		y := &q.groups[k]
-		s := q.scoresOf(y, x)
-		y.relativeScore = weights.TaintToleration*s.taints + weights.NodeAffinity*s.affinity +
-			weights.InterPodAffinity*s.interPod + weights.PodTopologySpread*s.spread
+		q.groups[k].relativeScore = q.relativeScore(&q.groups[k], x)
 	}
+}
+
+// relativeScore returns the weighted sum of the scores of scoresOf.
+func (q *relativeScores) relativeScore(y *scoreGroup, x *scoreRanges) int64 {
+	weights, s := &q.pod.replacement.Profile.Weights, q.scoresOf(y, x)
+	return weights.TaintToleration*s.taints + weights.NodeAffinity*s.affinity + weights.InterPodAffinity*s.interPod + weights.PodTopologySpread*s.spread
 }
 
 // scoreAllFeasible computes the relative scores as if the window contained all feasible nodes, and returns the ranges

@@ -147,6 +147,10 @@ func (w *Wave) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 // nodes, no evicted pod still terminates on a node that may win, and no pod of the wave has
 // inter-pod affinity. Topology spread does not count terminating pods.
 func (w *Wave) predictInWave(m Move, l Landing) (Landing, plan.Reason, bool) {
+	if w.Seen == nil && w.Start.certain(m, w.Start.NodeOf(m.Pod)) {
+		countPrediction(w.Start) // counts as a prediction, so that certainty does not change the plan
+		return w.predictCrowded(m, l, l)
+	}
 	first, reason, ok := w.predict(w.Start, m)
 	if !ok {
 		return l, reason, false
@@ -154,7 +158,12 @@ func (w *Wave) predictInWave(m Move, l Landing) (Landing, plan.Reason, bool) {
 	if l.To == cluster.NoNode {
 		return l, plan.Reason{}, true
 	}
-	w.addPlaces(m, first.predicted)
+	w.addPlaces(m, &first.predicted.Gone.FeasibleSet)
+	return w.predictCrowded(m, l, first)
+}
+
+// predictCrowded completes predictInWave. The parameter first is the landing in Start.
+func (w *Wave) predictCrowded(m Move, l, first Landing) (Landing, plan.Reason, bool) {
 	if !w.crowdMatters(m.Pod, l) {
 		return l.worst(first), plan.Reason{}, true
 	}

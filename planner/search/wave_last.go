@@ -59,7 +59,7 @@ func (l *endOfWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, o
 		return plan.Reason{}, nil, true
 	}
 	m := l.wave[i]
-	if !kinds[m.Kind].replaced {
+	if !kinds[m.Kind].replaced || l.visit == nil && l.placeOf(m) != cluster.NoNode && l.start.certain(m.Move, m.From) {
 		return plan.Reason{}, nil, true
 	}
 	l.start.Model.Cluster.Move(m.Pod, m.From)

@@ -47,17 +47,17 @@ func (w *Wave) placesOf(m Move) *places {
 	if pl := w.placesAtStart[placesKey{m.Pod, m.Kind}]; pl != nil {
 		return pl
 	}
-	pr := w.Start.Model.PredictOdds(m.Pod)
-	return w.addPlaces(m, &pr)
+	possible := w.Start.Model.FeasibleOnceGone(m.Pod)
+	return w.addPlaces(m, &possible)
 }
 
-// addPlaces caches the places of a pod. The parameter at is the prediction of its landing in Start. Hints can change
+// addPlaces caches the places of a pod. The parameter possible are the nodes with room for it in Start. Hints can change
 // the places, so they are not cached if steering is enabled.
-func (w *Wave) addPlaces(m Move, at *prediction.Prediction) *places {
+func (w *Wave) addPlaces(m Move, possible *prediction.NodeSet) *places {
 	key := placesKey{m.Pod, m.Kind}
 	pl := w.placesAtStart[key]
 	if pl == nil {
-		pl = &places{pod: m.Pod, possible: at.Gone.FeasibleSet.Clone(), accepts: w.Start.accepts(m)}
+		pl = &places{pod: m.Pod, possible: possible.Clone(), accepts: w.Start.accepts(m)}
 	}
 	if !w.Start.Options.Steers() {
 		w.placesAtStart[key] = pl

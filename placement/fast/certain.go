@@ -1,0 +1,304 @@
+package fast
+
+import (
+	"math/bits"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/placement/score"
+)
+
+// A cover is a set of nodes of one node group with much free room: every window of the scheduler's sample contains at
+// least coverDepth of them, whichever other nodes are feasible. At most maxLost of them may not count for a pod: they
+// lost room, refuse the pod, or have pods that a score counts per node.
+const (
+	coverDepth  = 24
+	maxLost     = 16
+	maxPossible = 1500 // nodes that Certain lists
+	maxCovered  = 16   // divisions of the nodes into groups with covers
+)
+
+type cover struct {
+	positions []int32
+	free      uint8 // least free percent of a node
+	balance   int64 // least balance of a node; 0 if no score reads it
+}
+
+// coversOf holds the covers of one division of the nodes into groups.
+type coversOf struct {
+	groups     *nodeGroups
+	sampleSize int
+	covers     []cover // by group
+}
+
+// scoreBounds holds bounds of scores for the pod that is placed.
+type scoreBounds struct {
+	covered           []coversOf
+	mostLoss          int     // the pod lowers the free percent of a node by at most this
+	leastRel, mostRel []int64 // by group: bounds of the relative score; leastRel does not hold for special nodes
+	possible          []cluster.NodeID
+}
+
+// Certain reports whether bounds prove that the replacement of p lands on nodes that accepts approves, in both states
+// of the victim and whatever the scheduler samples. It costs a fraction of Predict. The result false says nothing.
+//
+// The parameter from is the node that the victim leaves. In the model, the pod may be on another node already, as if its
+// replacement had landed there.
+//
+// Every window contains nodes of a cover. The least score of such a node is a lower bound for the winner of every
+// window. A node whose greatest score is below that bound cannot win. The list of accepts contains all others. A random
+// sample contains no node of a cover with a probability below 10^-8; Predict neglects more.
+func (q *Predictor) Certain(in *cycle.Replacement, p cluster.PodID, from cluster.NodeID, accepts func([]cluster.NodeID) bool) bool {
+	m := q.nodes.model
+	at := m.PodNode[p]
+	if q.setPod(in, p); at == cluster.NoNode || from == cluster.NoNode || !q.boundsApply() {
+		return false
+	}
+	m.AdjustSpread(p, at, -1)
+	defer m.AdjustSpread(p, at, 1)
+	if at != from {
+		m.AdjustUsage(p, at, -1)
+		defer m.AdjustUsage(p, at, 1)
+	}
+	q.listFeasible(from)
+	least, ok := q.leastWinningScore()
+	if !ok {
+		return false
+	}
+	list, listed := q.possibleWinners(least)
+	if at != from {
+		list = append(list, at)
+	}
+	x := q.nodes.position[from]
+	if g := q.pod.view.groups.group[x]; g != noGroup && q.mostScore(g, int(q.nodes.freePercent[x])+q.bounds.mostLoss+2) >= least {
+		list = append(list, from) // it has more room once the victim is gone
+	}
+	q.bounds.possible = list
+	return listed && accepts(list)
+}
+
+// Feasible returns the nodes that pass every filter once the victim is gone; see prediction.State. The set is valid until
+// the next call of a method of the predictor.
+func (q *Predictor) Feasible(in *cycle.Replacement, p cluster.PodID) prediction.NodeSet {
+	q.setPod(in, p)
+	q.nodes.model.InBothVictimStates(p, func(gone bool) {
+		if gone {
+			q.feasible.allowGroups()
+			q.feasible.find()
+		}
+	})
+	return q.feasible.set(&q.buffers[1])
+}
+
+// boundsApply reports whether the bounds hold for the pod: it requests little, estimates bound its scores, and these
+// depend neither on images nor on inter-pod affinity.
+func (q *Predictor) boundsApply() bool {
+	in, v := q.pod.replacement, q.pod.view
+	return v.estimates && !q.pod.checksNodes && in.StaticScores.Images == nil && len(v.unspread) == 0 &&
+		len(v.scored)+len(v.scoredByNode)+len(v.anti)+len(in.InterPod.Required) == 0 &&
+		in.CheckedRequests.MilliCPU <= q.nodes.mostMilliCPU/ampleFraction && in.CheckedRequests.MemoryBytes <= q.nodes.mostBytes/ampleFraction
+}
+
+// leastWinningScore returns a lower bound of the total score of the winner of any window. The result ok is false if there
+// is none.
+func (q *Predictor) leastWinningScore() (least int64, ok bool) {
+	b, groups, as := &q.bounds, q.pod.view.groups, &q.pod.replacement.ScoredRequests
+	b.mostLoss = percentRoundedUp(as.MilliCPU, q.nodes.leastMilliCPU) + percentRoundedUp(as.MemoryBytes, q.nodes.leastBytes)
+	if !q.boundRelativeScores() {
+		return 0, false
+	}
+	covers, least := q.coversOf(groups), int64(noScore)
+	for g := range groups.nodes {
+		if !q.feasible.groupAllowed[g] {
+			continue
+		}
+		c := &covers[g]
+		if !q.hasCover(c, g) {
+			return 0, false
+		}
+		score := int64(max(int(c.free)-b.mostLoss, 0)>>1)*int64(q.top.freeFactor) + q.leastBalanced(c.balance) + b.leastRel[g]
+		least = max(least, score)
+	}
+	return least, least > noScore
+}
+
+// percentRoundedUp returns part of whole in percent, rounded up, at most 100.
+func percentRoundedUp(part, whole int64) int {
+	return int((min(max(part, 0), whole)*scheduler.MaxScore + whole - 1) / whole)
+}
+
+// boundRelativeScores bounds the relative scores by group. It assumes that every window contains a node of every allowed
+// group that is not special. The result is false if groups differ in other scores than topology spread.
+//
+// The spread score of a node is 100 x (most + least - raw) / most, where most and least are the extreme raw scores of the
+// window. The raw score of a special node is at least that of its group, so least is that of the groups, and most is
+// between that of the groups and that of all nodes. The score rises with most. The raw score rises with the number of
+// nodes in the window.
+func (q *Predictor) boundRelativeScores() bool {
+	b, s, n := &q.bounds, &q.scores, len(q.pod.view.groups.nodes)
+	s.findScoreGroups()
+	var first *scoreGroup
+	for g := range n {
+		if x := &s.groups[g]; q.feasible.groupAllowed[g] {
+			x.presence = 1
+			if first == nil {
+				first = x
+			}
+			if x.scoreInputs != first.scoreInputs {
+				return false
+			}
+		}
+	}
+	s.updateSpreadScores(len(q.nodes.position))
+	x := s.presentRanges()
+	b.leastRel, b.mostRel = cycle.ResizeSlice(b.leastRel, n), cycle.ResizeSlice(b.mostRel, n)
+	for g := range n {
+		b.leastRel[g] = s.relativeScore(&s.groups[g], &x)
+	}
+	for k := n; k < len(s.groups); k++ {
+		x.spreadMax = max(x.spreadMax, s.groups[k].spreadScore)
+	}
+	for g := range n {
+		b.mostRel[g] = s.relativeScore(&s.groups[g], &x)
+	}
+	return first != nil
+}
+
+// leastBalanced returns a lower bound of the weighted BalancedAllocation score of a node with at least this balance.
+func (q *Predictor) leastBalanced(balance int64) int64 {
+	weight, r := q.pod.replacement.Profile.Weights.BalancedAllocation, &q.pod.replacement.Requests
+	if weight == 0 || r.MilliCPU == 0 && r.MemoryBytes == 0 {
+		return 0
+	}
+	change := int64(max(percentRoundedUp(r.MilliCPU, q.nodes.leastMilliCPU), percentRoundedUp(r.MemoryBytes, q.nodes.leastBytes))/2 + 2)
+	if q.nodes.balancedByGain {
+		return weight * max(score.BalanceGain(0, change), 0)
+	}
+	return weight * max(balance-change, 0)
+}
+
+// mostScore returns an upper bound of the total score of a node of a group with this free percent.
+func (q *Predictor) mostScore(g int32, freePercent int) int64 {
+	return q.top.maxScore(int32(freePercent)*q.top.freeFactor) + q.bounds.mostRel[g]
+}
+
+// possibleWinners lists the feasible nodes whose total score may reach least. The result ok is false if there are too
+// many.
+func (q *Predictor) possibleWinners(least int64) (list []cluster.NodeID, ok bool) {
+	groups := q.pod.view.groups
+	list = q.bounds.possible[:0]
+	for g, mine := range groups.bits {
+		first := groups.firstWord[g]
+		for f := q.nodes.maxFreePercent(); f >= 0 && q.mostScore(int32(g), f) >= least; f-- {
+			if q.nodes.countByFree[f] == 0 {
+				continue
+			}
+			if len(list) > maxPossible {
+				return list, false
+			}
+			for i, word := range q.nodes.positionsByFree[f][first : first+len(mine)] {
+				for word &= mine[i] & q.feasible.bits[first+i]; word != 0; word &= word - 1 {
+					list = append(list, q.nodes.model.NodeOrder[(first+i)<<6+bits.TrailingZeros64(word)])
+				}
+			}
+		}
+	}
+	return list, true
+}
+
+// coversOf returns the covers by group. Those that are not found yet are empty.
+func (q *Predictor) coversOf(groups *nodeGroups) []cover {
+	b := &q.bounds
+	for i := range b.covered {
+		if x := &b.covered[i]; x.groups == groups && x.sampleSize == q.pod.sampleSize {
+			return x.covers
+		}
+	}
+	if len(b.covered) == maxCovered {
+		b.covered = append(b.covered[:0], b.covered[1:]...)
+	}
+	b.covered = append(b.covered, coversOf{groups, q.pod.sampleSize, make([]cover, len(groups.nodes))})
+	return b.covered[len(b.covered)-1].covers
+}
+
+// hasCover reports whether the group has a cover for the pod. It finds a new one if many nodes have lost room.
+func (q *Predictor) hasCover(c *cover, g int) bool {
+	stale := 0
+	for _, at := range c.positions {
+		if !q.countsFor(c, at) {
+			stale++
+		}
+	}
+	if (stale > maxLost/2 || len(c.positions) == 0) && !q.findCover(c, g) {
+		return false
+	}
+	lost := 0
+	for _, at := range c.positions {
+		if bit := uint64(1) << (at & 63); !q.countsFor(c, at) || q.feasible.bits[at>>6]&^q.special.positions[at>>6]&bit == 0 {
+			lost++
+		}
+	}
+	return lost <= maxLost
+}
+
+// countsFor reports whether a node has the room and the balance of the nodes of a cover.
+func (q *Predictor) countsFor(c *cover, at int32) bool {
+	return q.nodes.freePercent[at] >= c.free && q.nodes.amplePositions[at>>6]>>(at&63)&1 != 0 && q.nodes.scoring[at].balance >= c.balance
+}
+
+// findCover finds the cover with the most free room among the ample nodes of a group. The result is false if there is
+// none.
+func (q *Predictor) findCover(c *cover, g int) bool {
+	if q.listAmple(c, g, 0); !c.coversEveryWindow(q.pod.sampleSize, len(q.nodes.position)) {
+		c.positions = c.positions[:0]
+		return false
+	}
+	low, high := 0, q.nodes.maxFreePercent()+1 // nodes with low cover, and nodes with high do not
+	for low+1 < high {
+		mid := (low + high) / 2
+		if q.listAmple(c, g, uint8(mid)); c.coversEveryWindow(q.pod.sampleSize, len(q.nodes.position)) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	q.listAmple(c, g, uint8(low))
+	if c.balance = 0; !q.nodes.balancedByGain {
+		c.balance = scheduler.MaxScore
+		for _, at := range c.positions {
+			c.balance = min(c.balance, q.nodes.scoring[at].balance)
+		}
+	}
+	return true
+}
+
+// listAmple makes the ample nodes of a group with at least this free percent the cover.
+func (q *Predictor) listAmple(c *cover, g int, free uint8) {
+	c.free, c.positions = free, c.positions[:0]
+	first := q.pod.view.groups.firstWord[g]
+	for i, word := range q.pod.view.groups.bits[g] {
+		for word &= q.nodes.amplePositions[first+i]; word != 0; word &= word - 1 {
+			if at := int32((first+i)<<6 + bits.TrailingZeros64(word)); q.nodes.freePercent[at] >= free {
+				c.positions = append(c.positions, at)
+			}
+		}
+	}
+}
+
+// coversEveryWindow reports whether every run of size positions contains coverDepth of the nodes. A window contains at
+// least such a run. The positions wrap around at n.
+func (c *cover) coversEveryWindow(size, n int) bool {
+	count := len(c.positions)
+	if count < coverDepth {
+		return false
+	}
+	for i, at := range c.positions {
+		next := i + coverDepth
+		if int(c.positions[next%count])+next/count*n-int(at) > size {
+			return false
+		}
+	}
+	return true
+}
