@@ -237,3 +237,8 @@ func (c *PodCounter) find(n cluster.NodeID) (at int, found bool) {
 	}
 	return low, low < len(c.Nodes) && c.Nodes[low].Node == n
 }
+
+// AnyCounter reports whether f returns true for one of the counters that count the pods of the class.
+func (c *EquivalenceClass) AnyCounter(f func(*PodCounter) bool) bool {
+	return slices.ContainsFunc(c.spreadCounters, f) || slices.ContainsFunc(c.termCounters, f)
+}

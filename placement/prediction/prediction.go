@@ -173,12 +173,11 @@ func (s NodeSet) Has(n cluster.NodeID) bool {
 // Filter returns the nodes of the set that good accepts.
 func (s NodeSet) Filter(good func(cluster.NodeID) bool) NodeSet {
 	kept := NodeSet{Bits: make([]uint64, len(s.Bits)), Position: s.Position, Order: s.Order}
-	for i, word := range s.Bits {
-		for ; word != 0; word &= word - 1 {
-			if good(s.Order[i<<6+bits.TrailingZeros64(word)]) {
-				kept.Bits[i] |= word & -word
-				kept.Count++
-			}
+	for n := range s.InOrder() {
+		if good(n) {
+			at := s.Position[n]
+			kept.Bits[at>>6] |= 1 << (at & 63)
+			kept.Count++
 		}
 	}
 	return kept
@@ -193,13 +192,20 @@ func (s NodeSet) Clone() NodeSet {
 // Append appends the nodes of the set to the list, in the order in which the scheduler examines
 // nodes.
 func (s NodeSet) Append(list []cluster.NodeID) []cluster.NodeID {
-	list = slices.Grow(list, s.Count)
-	for i, word := range s.Bits {
-		for ; word != 0; word &= word - 1 {
-			list = append(list, s.Order[i<<6+bits.TrailingZeros64(word)])
+	return slices.AppendSeq(slices.Grow(list, s.Count), s.InOrder())
+}
+
+// InOrder iterates over the set in the order in which the scheduler examines nodes.
+func (s NodeSet) InOrder() iter.Seq[cluster.NodeID] {
+	return func(yield func(cluster.NodeID) bool) {
+		for i, word := range s.Bits {
+			for ; word != 0; word &= word - 1 {
+				if !yield(s.Order[i<<6+bits.TrailingZeros64(word)]) {
+					return
+				}
+			}
 		}
 	}
-	return list
 }
 
 // All iterates over the set in the order of NodeID.

@@ -43,8 +43,9 @@ type Wave struct {
 	withAffinity int
 	// placeless counts the members without a predicted place.
 	placeless int
-	// members are the pods of the wave, and dependent those that depend on the places of others.
-	members, dependent []cluster.PodID
+	// members are the pods of the wave.
+	members   []cluster.PodID
+	relations placement.Relations // of members
 	// membersPlaces are the places of members, and largest their largest requests.
 	membersPlaces []*places
 	largest       *cluster.Resources
@@ -61,7 +62,8 @@ func (w *Wave) begin(consumed *eligibility.Consumed, number int) {
 
 // clear forgets the moves of the wave, but not its hints.
 func (w *Wave) clear() {
-	w.steps, w.members, w.dependent, w.membersPlaces, w.largest = nil, nil, nil, nil, nil
+	w.steps, w.members, w.membersPlaces, w.largest = nil, nil, nil, nil
+	w.relations.Clear()
 	w.withAffinity, w.placeless = 0, 0
 	clear(w.terminating)
 	w.InFlight = eligibility.NewInFlight(w.Now.Options.InFlight, w.consumed)
@@ -82,9 +84,7 @@ func (w *Wave) Join(m Step) {
 		w.withAffinity++
 	}
 	w.members = append(w.members, m.Pod)
-	if w.Start.Model.DependsOnOthers(m.Pod) {
-		w.dependent = append(w.dependent, m.Pod)
-	}
+	w.relations.Add(w.Start.Model, m.Pod)
 	if !k.placed {
 		w.placeless++
 		return
@@ -199,8 +199,7 @@ func (l Landing) worst(o Landing) Landing {
 // does not count terminating pods, affinity can be met by a pod that leaves, and anti-affinity can
 // exclude a whole domain, so the order of evictions and placements would decide where such pods fit.
 func (w *Wave) independent(pod cluster.PodID) bool {
-	m := w.Start.Model
-	return !placement.AnyDependsOn(m, w.dependent, pod) && !placement.DependsOn(m, pod, w.members)
+	return !w.relations.Related(w.Start.Model, pod)
 }
 
 func hasPodAffinity(p *corev1.Pod) bool {

@@ -30,7 +30,7 @@ type places struct {
 
 // acceptable yields the possible nodes where the goals accept a landing.
 func (pl *places) acceptable(yield func(cluster.NodeID) bool) {
-	for n := range pl.possible.All() {
+	for n := range pl.possible.InOrder() {
 		if pl.accepts(n) && !yield(n) {
 			return
 		}
