@@ -12,7 +12,8 @@ import (
 // term by domains of several nodes counts the other. The order in which both are evicted and replaced, or the place of
 // the other, can then decide where the pod fits. The zero value is an empty group.
 type Relations struct {
-	counted map[*model.PodCounter]bool // by the pods of the group that it counts
+	classes []*model.EquivalenceClass  // of the group
+	counted map[*model.PodCounter]bool // whether the counter counts a pod of the group; without counters not asked for yet
 	counts  map[*model.PodCounter]bool // the counters of the group
 }
 
@@ -21,7 +22,9 @@ func (r *Relations) Add(m *ClusterModel, p cluster.PodID) {
 	if r.counted == nil {
 		r.counted, r.counts = map[*model.PodCounter]bool{}, map[*model.PodCounter]bool{}
 	}
-	m.Cluster.PodClass[p].AnyCounter(func(c *model.PodCounter) bool { r.counted[c] = true; return false })
+	class := m.Cluster.PodClass[p]
+	r.classes = append(r.classes, class)
+	class.AnyCounter(func(c *model.PodCounter) bool { r.counted[c] = true; return false })
 	for _, c := range m.replacementOf(p).CountersOfOthers {
 		r.counts[c] = true
 	}
@@ -29,14 +32,25 @@ func (r *Relations) Add(m *ClusterModel, p cluster.PodID) {
 
 // Clear removes all pods from the group.
 func (r *Relations) Clear() {
+	r.classes = r.classes[:0]
 	clear(r.counted)
 	clear(r.counts)
 }
 
 // Related reports whether the pod depends on a pod of the group, or the reverse.
 func (r *Relations) Related(m *ClusterModel, p cluster.PodID) bool {
-	return slices.ContainsFunc(m.replacementOf(p).CountersOfOthers, func(c *model.PodCounter) bool { return r.counted[c] }) ||
+	return slices.ContainsFunc(m.replacementOf(p).CountersOfOthers, r.isCounted) ||
 		len(r.counts) > 0 && m.Cluster.PodClass[p].AnyCounter(func(c *model.PodCounter) bool { return r.counts[c] })
+}
+
+// isCounted reports whether the counter counts a pod of the group. The model makes counters when they are needed.
+func (r *Relations) isCounted(c *model.PodCounter) bool {
+	is, known := r.counted[c]
+	if !known && len(r.classes) > 0 {
+		is = slices.ContainsFunc(r.classes, func(class *model.EquivalenceClass) bool { return class.CountedBy(c) })
+		r.counted[c] = is
+	}
+	return is
 }
 
 // AvoidsPods reports whether a terminating pod on a node can only lower the score of that node for
