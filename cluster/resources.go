@@ -60,9 +60,14 @@ func (r Resources) Get(name string) int64 {
 	return r.Extended[corev1.ResourceName(name)]
 }
 
-// Names returns cpu, memory, ephemeral-storage and the extended resources, sorted.
-func (r Resources) Names() []string {
-	names := []string{string(corev1.ResourceCPU), string(corev1.ResourceEphemeralStorage), string(corev1.ResourceMemory)}
+var plainNames = [...]string{string(corev1.ResourceCPU), string(corev1.ResourceEphemeralStorage), string(corev1.ResourceMemory)}
+
+// Names returns cpu, memory, ephemeral-storage and the extended resources, sorted. The caller must not change the list.
+func (r *Resources) Names() []string {
+	if len(r.Extended) == 0 {
+		return plainNames[:]
+	}
+	names := slices.Clone(plainNames[:])
 	for name := range r.Extended {
 		names = append(names, string(name))
 	}

@@ -25,7 +25,7 @@ func newWideCluster(rnd *rand.Rand, nodes int) *snapshotBuilder {
 		for i := range at {
 			at[i] = b.objects.Nodes[(low+rnd.Intn(1+rnd.Intn(nodes)))%nodes].Name
 		}
-		b.app(fmt.Sprint("a", a), int64(20+rnd.Intn(10)*(5+rnd.Intn(60))), func(s *corev1.PodSpec) {
+		b.app(fmt.Sprint("a", a), int64(20+rnd.Intn(10)*(5+rnd.Intn(60)*(a%2))), func(s *corev1.PodSpec) {
 			if a%3 == 0 {
 				setVariedSpec(s, 4+a%8, rnd)
 			}

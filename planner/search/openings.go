@@ -42,9 +42,10 @@ func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 	}
 	could, wants, may := m.sim.Model.CouldRun(p), m.resourceNeeds(p), m.sim.MayTake(p)
 	var nodes []unblockedNode
+	none := &cluster.Resources{}
 	for i := range m.sim.Snapshot.Nodes {
 		t := cluster.NodeID(i)
-		if t == from || !may[t] || !could(t, &cluster.Resources{}, 0) || !places.Helps(t) || places.HarmsWhoeverLeaves(t) {
+		if t == from || !may[t] || !could(t, none, 0) || !places.Helps(t) || places.HarmsWhoeverLeaves(t) {
 			continue
 		}
 		if lack := largestMissingShare(wants, t); lack > 0 {
@@ -70,7 +71,7 @@ func (m *displacementSearch) resourceNeeds(p cluster.PodID) []resourceNeed {
 		if amount := asks.Get(name); amount > 0 {
 			out = append(out, resourceNeed{amount,
 				func(n cluster.NodeID) int64 {
-					return m.sim.Snapshot.Nodes[n].Allocatable.Get(name) - m.sim.Model.Cluster.Requested(n).Get(name)
+					return m.sim.Snapshot.Nodes[n].Allocatable.Get(name) - m.sim.Model.Cluster.Requests[n].Get(name)
 				},
 				func(q cluster.PodID) int64 { return m.sim.Snapshot.Pods[q].Requests.Get(name) },
 				func(n cluster.NodeID) int64 { return m.sim.Snapshot.Nodes[n].Allocatable.Get(name) }})
