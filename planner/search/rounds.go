@@ -62,8 +62,8 @@ const maxVain = 1000
 
 // repeatRounds repeats rounds over all goals, because a move for one goal can make room for another
 // goal. repeatRounds stops when the limits allow no more moves for unmet goals, or after a round
-// that adds less than 0.5 % of the moves. If only the scope is wider than in the round before, and that round was quiet,
-// the first round tries only the pods that the scope refused.
+// that adds less than 0.5 % of the moves. If only the scope is wider than in the round before, and that
+// round was quiet, the first round tries only the pods that the scope refused.
 func (c *rounds) repeatRounds(widened bool) {
 	defer func() { c.repeated = false }()
 	for again := !c.sim.Snapshot.Work.Stopped(); again; widened, c.repeated = false, true {

@@ -51,8 +51,8 @@ func (w *Wave) placesOf(m Move) *places {
 	return w.addPlaces(m, &possible)
 }
 
-// addPlaces caches the places of a pod. The parameter possible are the nodes with room for it in Start. Hints can change
-// the places, so they are not cached if steering is enabled.
+// addPlaces caches the places of a pod. The parameter possible are the nodes with room for it in Start. Hints can
+// change the places, so they are not cached if steering is enabled.
 func (w *Wave) addPlaces(m Move, possible *prediction.NodeSet) *places {
 	key := placesKey{m.Pod, m.Kind}
 	pl := w.placesAtStart[key]
