@@ -37,9 +37,9 @@ func newWideCluster(rnd *rand.Rand, nodes int) *snapshotBuilder {
 	return b
 }
 
-// TestCertainLandings makes random waves in random clusters. For each pod of a wave, it asks for a certain landing at the
-// beginning of the wave, and after all moves of the wave. If there is one, the full prediction must not find another
-// winner than the nodes that Certain named. EVENKEEL_LONG=1 makes 100,000 waves.
+// TestCertainLandings makes random waves in random clusters. For each pod of a wave, it asks for a certain landing
+// at the beginning of the wave, and after all moves of the wave. If there is one, the full prediction must not find
+// another winner than the nodes that Certain named. EVENKEEL_LONG=1 makes 100,000 waves.
 func TestCertainLandings(t *testing.T) {
 	waves, made, asked, certain := 1500, 0, 0, 0
 	if os.Getenv("EVENKEEL_LONG") != "" {

@@ -7,10 +7,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// Relations say which pods depend on a group of pods, and on which pods the group depends. A pod depends on another if a
-// required spread constraint, also one that its profile gives it, a required affinity term, or a required anti-affinity
-// term by domains of several nodes counts the other. The order in which both are evicted and replaced, or the place of
-// the other, can then decide where the pod fits. The zero value is an empty group.
+// Relations say which pods depend on a group of pods, and on which pods the group depends. A pod depends on another
+// if a required spread constraint, also one that its profile gives it, a required affinity term, or a required
+// anti-affinity term by domains of several nodes counts the other. The order in which both are evicted and
+// replaced, or the place of the other, can then decide where the pod fits. The zero value is an empty group.
 type Relations struct {
 	classes []*model.EquivalenceClass  // of the group
 	counted map[*model.PodCounter]bool // whether the counter counts a pod of the group; without counters not asked for yet

@@ -45,8 +45,8 @@ func (m *ClusterModel) Certain(p cluster.PodID, from cluster.NodeID, accepts fun
 	return m.predictor().Certain(m.replacementOf(p), p, from, accepts)
 }
 
-// FeasibleOnceGone returns the nodes that pass every filter once the victim is gone, as prediction.State.FeasibleSet. It
-// is valid until the model's next prediction. The pod must be supported.
+// FeasibleOnceGone returns the nodes that pass every filter once the victim is gone, as
+// prediction.State.FeasibleSet. It is valid until the model's next prediction. The pod must be supported.
 func (m *ClusterModel) FeasibleOnceGone(p cluster.PodID) prediction.NodeSet {
 	return m.predictor().Feasible(m.replacementOf(p), p)
 }

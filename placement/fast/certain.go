@@ -41,15 +41,16 @@ type scoreBounds struct {
 	possible          []cluster.NodeID
 }
 
-// Certain reports whether bounds prove that the replacement of p lands on nodes that accepts approves, in both states
-// of the victim and whatever the scheduler samples. It costs a fraction of Predict. The result false says nothing.
+// Certain reports whether bounds prove that the replacement of p lands on nodes that accepts approves, in both
+// states of the victim and whatever the scheduler samples. It costs a fraction of Predict. The result false says
+// nothing.
 //
-// The parameter from is the node that the victim leaves. In the model, the pod may be on another node already, as if its
-// replacement had landed there.
+// The parameter from is the node that the victim leaves. In the model, the pod may be on another node already, as
+// if its replacement had landed there.
 //
 // Every window contains nodes of a cover. The least score of such a node is a lower bound for the winner of every
-// window. A node whose greatest score is below that bound cannot win. The list of accepts contains all others. A random
-// sample contains no node of a cover with a probability below 10^-8; Predict neglects more.
+// window. A node whose greatest score is below that bound cannot win. The list of accepts contains all others. A
+// random sample contains no node of a cover with a probability below 10^-8; Predict neglects more.
 func (q *Predictor) Certain(in *cycle.Replacement, p cluster.PodID, from cluster.NodeID, accepts func([]cluster.NodeID) bool) bool {
 	m := q.nodes.model
 	at := m.PodNode[p]
@@ -79,8 +80,8 @@ func (q *Predictor) Certain(in *cycle.Replacement, p cluster.PodID, from cluster
 	return listed && accepts(list)
 }
 
-// Feasible returns the nodes that pass every filter once the victim is gone; see prediction.State. The set is valid until
-// the next call of a method of the predictor.
+// Feasible returns the nodes that pass every filter once the victim is gone; see prediction.State. The set is valid
+// until the next call of a method of the predictor.
 func (q *Predictor) Feasible(in *cycle.Replacement, p cluster.PodID) prediction.NodeSet {
 	q.setPod(in, p)
 	q.nodes.model.InBothVictimStates(p, func(gone bool) {
@@ -101,8 +102,8 @@ func (q *Predictor) boundsApply() bool {
 		in.CheckedRequests.MilliCPU <= q.nodes.mostMilliCPU/ampleFraction && in.CheckedRequests.MemoryBytes <= q.nodes.mostBytes/ampleFraction
 }
 
-// leastWinningScore returns a lower bound of the total score of the winner of any window. The result ok is false if there
-// is none.
+// leastWinningScore returns a lower bound of the total score of the winner of any window. The result ok is false if
+// there is none.
 func (q *Predictor) leastWinningScore() (least int64, ok bool) {
 	b, groups, as := &q.bounds, q.pod.view.groups, &q.pod.replacement.ScoredRequests
 	b.mostLoss = percentRoundedUp(as.MilliCPU, q.nodes.leastMilliCPU) + percentRoundedUp(as.MemoryBytes, q.nodes.leastBytes)
@@ -129,13 +130,13 @@ func percentRoundedUp(part, whole int64) int {
 	return int((min(max(part, 0), whole)*scheduler.MaxScore + whole - 1) / whole)
 }
 
-// boundRelativeScores bounds the relative scores by group. It assumes that every window contains a node of every allowed
-// group that is not special. The result is false if groups differ in other scores than topology spread.
+// boundRelativeScores bounds the relative scores by group. It assumes that every window contains a node of every
+// allowed group that is not special. The result is false if groups differ in other scores than topology spread.
 //
-// The spread score of a node is 100 x (most + least - raw) / most, where most and least are the extreme raw scores of the
-// window. The raw score of a special node is at least that of its group, so least is that of the groups, and most is
-// between that of the groups and that of all nodes. The score rises with most. The raw score rises with the number of
-// nodes in the window.
+// The spread score of a node is 100 x (most + least - raw) / most, where most and least are the extreme raw scores
+// of the window. The raw score of a special node is at least that of its group, so least is that of the groups, and
+// most is between that of the groups and that of all nodes. The score rises with most. The raw score rises with the
+// number of nodes in the window.
 func (q *Predictor) boundRelativeScores() bool {
 	b, s, n := &q.bounds, &q.scores, len(q.pod.view.groups.nodes)
 	s.findScoreGroups()
@@ -287,8 +288,8 @@ func (q *Predictor) listAmple(c *cover, g int, free uint8) {
 	}
 }
 
-// coversEveryWindow reports whether every run of size positions contains coverDepth of the nodes. A window contains at
-// least such a run. The positions wrap around at n.
+// coversEveryWindow reports whether every run of size positions contains coverDepth of the nodes. A window contains
+// at least such a run. The positions wrap around at n.
 func (c *cover) coversEveryWindow(size, n int) bool {
 	count := len(c.positions)
 	if count < coverDepth {

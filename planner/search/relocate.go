@@ -107,8 +107,8 @@ func (relocation) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 	return l, plan.Reason{}, true
 }
 
-// certain reports whether bounds prove that the landing of a Relocate is acceptable with certainty. The pod leaves from,
-// and may be on its new node in the model already. The result false says nothing.
+// certain reports whether bounds prove that the landing of a Relocate is acceptable with certainty. The pod leaves
+// from, and may be on its new node in the model already. The result false says nothing.
 func (c *Simulation) certain(m Move, from cluster.NodeID) bool {
 	if m.Kind != Relocate {
 		return false
@@ -129,9 +129,9 @@ func (relocation) accepts(c *Simulation, m Move) func(cluster.NodeID) bool {
 	return c.GoalsAccept(m.Pod, c.Model.Cluster.NodeOf(m.Pod))
 }
 
-// GoalsAccept returns a function that reports whether the replacement of a pod that leaves from may land on a node: the
-// pod may be sent there, and the landing is acceptable to the goals. Its own node is acceptable only to goals that the
-// replacement may meet there. The function is valid until the goals change.
+// GoalsAccept returns a function that reports whether the replacement of a pod that leaves from may land on a node:
+// the pod may be sent there, and the landing is acceptable to the goals. Its own node is acceptable only to goals
+// that the replacement may meet there. The function is valid until the goals change.
 func (c *Simulation) GoalsAccept(pod cluster.PodID, from cluster.NodeID) func(cluster.NodeID) bool {
 	places, may := c.Goals.CheckTargets(pod, from), c.MayTake(pod)
 	return func(n cluster.NodeID) bool { return may[n] && places.Acceptable(n) }

@@ -29,8 +29,8 @@ type rounds struct {
 	quiet bool
 	// outOfScope lists the pods that the round refused only because of its scope.
 	outOfScope []cluster.PodID
-	// repeated says that the round tries again what an earlier round of its scope refused. vain counts the landings that
-	// it has refused since its last move.
+	// repeated says that the round tries again what an earlier round of its scope refused. vain counts the landings
+	// that it has refused since its last move.
 	repeated bool
 	vain     int
 }
@@ -50,10 +50,10 @@ func (c *rounds) unmetGoals() []int {
 	return list
 }
 
-// A round must change at least one of minShareOfMoves moves: 0.5 %. The search stops rescanning when a round changes
-// less than 0.5 % of the moves. The search also keeps needless moves below that share. In a large cluster, the last
-// rounds cost as much as the first round and move few pods. If the plan has at most minShareOfMoves moves, one new move
-// is enough for another round.
+// A round must change at least one of minShareOfMoves moves: 0.5 %. The search stops rescanning when a round
+// changes less than 0.5 % of the moves. The search also keeps needless moves below that share. In a large cluster,
+// the last rounds cost as much as the first round and move few pods. If the plan has at most minShareOfMoves moves,
+// one new move is enough for another round.
 const minShareOfMoves = 200
 
 // maxVain is the number of landings in a row that a repeated round refuses before it ends. Such a round changes fewer
@@ -86,10 +86,10 @@ func (c *rounds) repeatRounds(widened bool) {
 // isVain reports whether a repeated round has refused maxVain landings since its last move.
 func (c *rounds) isVain() bool { return c.repeated && c.vain >= maxVain }
 
-// moveForGoals moves pods for each goal, in the order of todo, with turns for namespaces. Goals that wait for the next
-// wave come first in the next wave. If the limits allow few more evictions, goals that have moves and wait come before
-// goals without moves: to meet some goals is better than to improve each by one move. A goal that needs more evictions
-// than the limits allow keeps none.
+// moveForGoals moves pods for each goal, in the order of todo, with turns for namespaces. Goals that wait for the
+// next wave come first in the next wave. If the limits allow few more evictions, goals that have moves and wait
+// come before goals without moves: to meet some goals is better than to improve each by one move. A goal that needs
+// more evictions than the limits allow keeps none.
 func (c *rounds) moveForGoals(todo []int) {
 	for len(todo) > 0 && !c.sim.Snapshot.Work.Stopped() && !c.isVain() {
 		var later []int
@@ -119,8 +119,8 @@ func (c *rounds) moveForGoals(todo []int) {
 }
 
 // leavesRoomForOthers reports whether goal g has no moves and needs several, and the limits allow no more evictions
-// than other goals keep. A goal that one move meets is worth the eviction as much as the last move of another goal, if
-// that is not a goal of a namespace with fewer evictions.
+// than other goals keep. A goal that one move meets is worth the eviction as much as the last move of another goal,
+// if that is not a goal of a namespace with fewer evictions.
 func (c *rounds) leavesRoomForOthers(g int, kept *limits.Kept, turns *turns) bool {
 	return kept.LeaveNone(c.account.Limits, c.account.StrategyOf(g)) && !goal.HasMoves(c.sim.Goals, g) &&
 		(goal.MovesLeft(c.sim.Goals, g, c.problem.PodsOf(g)) > 1 || turns.keptForOthers(goal.Namespace(c.sim.Goals, g)))
@@ -234,7 +234,8 @@ func (c *rounds) tryCandidate(pod cluster.PodID, g int) (Verdict, plan.Reason) {
 	return Refused, reason
 }
 
-// triedMark is the mark in triedIn of pods whose landing the search rejected in this round for the strategy of goal g.
+// triedMark is the mark in triedIn of pods whose landing the search rejected in this round for the strategy of goal
+// g.
 func (c *rounds) triedMark(g int) int32 {
 	if c.account.strategyOfGoal == nil {
 		return c.round
