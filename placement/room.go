@@ -68,8 +68,8 @@ func AtLeastToFill(m *ClusterModel, n cluster.NodeID, p cluster.PodID, largest *
 	return least
 }
 
-// usedByOthers returns the requests and the number of the pods on a node without p, which leaves before its replacement
-// can return. The caller must not change the requests.
+// usedByOthers returns the requests and the number of the pods on a node without p, which leaves before its
+// replacement can return. The caller must not change the requests.
 func usedByOthers(m *ClusterModel, n cluster.NodeID, p cluster.PodID) (*cluster.Resources, int64) {
 	used := &m.Cluster.Requests[n]
 	if m.Cluster.NodeOf(p) != n {
