@@ -140,29 +140,28 @@ func percentRoundedUp(part, whole int64) int {
 func (q *Predictor) boundRelativeScores() bool {
 	b, s, n := &q.bounds, &q.scores, len(q.pod.view.groups.nodes)
 	s.findScoreGroups()
+	s.emptyWindow()
 	var first *scoreGroup
-	for g := range n {
-		if x := &s.groups[g]; q.feasible.groupAllowed[g] {
-			x.presence = 1
-			if first == nil {
-				first = x
-			}
-			if x.scoreInputs != first.scoreInputs {
-				return false
-			}
+	for g, k := range s.groupOf {
+		if !q.feasible.groupAllowed[g] {
+			continue
+		}
+		s.change(windowMember{k, int32(g)}, 1)
+		if x := &s.groups[k]; first == nil {
+			first = x
+		} else if x.scoreInputs != first.scoreInputs {
+			return false
 		}
 	}
 	s.updateSpreadScores(len(q.nodes.position))
 	x := s.presentRanges()
+	most := x
+	for k := s.ordinary; k < len(s.groups); k++ {
+		most.spreadMax = max(most.spreadMax, s.groups[k].spreadScore)
+	}
 	b.leastRel, b.mostRel = cycle.ResizeSlice(b.leastRel, n), cycle.ResizeSlice(b.mostRel, n)
-	for g := range n {
-		b.leastRel[g] = s.relativeScore(&s.groups[g], &x)
-	}
-	for k := n; k < len(s.groups); k++ {
-		x.spreadMax = max(x.spreadMax, s.groups[k].spreadScore)
-	}
-	for g := range n {
-		b.mostRel[g] = s.relativeScore(&s.groups[g], &x)
+	for g, k := range s.groupOf {
+		b.leastRel[g], b.mostRel[g] = s.relativeScore(&s.groups[k], &x), s.relativeScore(&s.groups[k], &most)
 	}
 	return first != nil
 }
