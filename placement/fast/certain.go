@@ -64,6 +64,7 @@ func (q *Predictor) Certain(in *cycle.Replacement, p cluster.PodID, from cluster
 		defer m.AdjustUsage(p, at, 1)
 	}
 	q.listFeasible(from)
+	q.top.computeBounds()
 	least, ok := q.leastWinningScore()
 	if !ok {
 		return false
