@@ -141,6 +141,7 @@ func percentRoundedUp(part, whole int64) int {
 func (q *Predictor) boundRelativeScores() bool {
 	b, s, n := &q.bounds, &q.scores, len(q.pod.view.groups.nodes)
 	s.findScoreGroups()
+	q.top.computeBounds()
 	s.emptyWindow()
 	var first *scoreGroup
 	for g, k := range s.groupOf {
