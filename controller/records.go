@@ -9,9 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/record"
 )
 
-// storePlan stores a plan with moves as an object, before anything is evicted for it; waitForRecord waits for the last
-// write. An approved plan is stored and claimed already. storePlan reports whether the pass may execute the plan. A dry
-// run goes on without the object.
+// storePlan stores a plan with moves as an object, before anything is evicted for it. An approved plan is stored and
+// claimed already. storePlan reports whether the pass may execute the plan. A dry run goes on without the object.
 func (p *pass) storePlan(ctx context.Context, made *plan.Plan) bool {
 	if p.Records != nil && p.approved != nil {
 		p.Records.Adopt(p.approved.Object())
@@ -21,36 +20,23 @@ func (p *pass) storePlan(ctx context.Context, made *plan.Plan) bool {
 		return true
 	}
 	p.expectStep("storing the plan")
-	name, err := p.Records.Begin(ctx, made, &p.report, record.ModeOf(&p.report), p.journal.state.Rebalancer)
+	call, cancel := context.WithTimeout(ctx, saveTimeout)
+	defer cancel()
+	name, err := p.Records.Begin(call, made, &p.report, record.ModeOf(&p.report), p.journal.state.Rebalancer)
 	switch {
 	case err == nil && p.planName == "":
 		p.planName = name
 	case err != nil && p.Mode == plan.Live:
-		p.report.Stopped = notStoredReason(ctx, err)
+		p.report.Stopped = &plan.Reason{Code: plan.StateUnavailable, Message: "nothing is evicted without a record: " + err.Error()}
+		if ctx.Err() != nil {
+			p.report.Stopped = &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop before it had stored the plan"}
+		}
 		p.dropRemaining(*made, p.report.Stopped)
 		return false
 	case err != nil:
 		p.log.Warn("this dry run keeps no history", "error", err)
 	}
 	return true
-}
-
-func notStoredReason(ctx context.Context, err error) *plan.Reason {
-	if ctx.Err() != nil {
-		return &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop before it had stored the plan"}
-	}
-	return &plan.Reason{Code: plan.StateUnavailable, Message: "nothing is evicted without a record: " + err.Error()}
-}
-
-// waitForRecord waits until the plan is stored completely. It returns the reason why nothing may be evicted, or nil.
-func (p *pass) waitForRecord(ctx context.Context) *plan.Reason {
-	if p.Records == nil {
-		return nil
-	}
-	if err := p.Records.WaitForPlan(); err != nil {
-		return notStoredReason(ctx, err)
-	}
-	return nil
 }
 
 // recordsTimeout bounds the writes of a pass that has ended.

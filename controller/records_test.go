@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,52 +121,6 @@ func TestNoEvictionWithoutARecord(t *testing.T) {
 		case mode == plan.Live && (len(e.waves) > 0 || r.Stopped == nil || r.Stopped.Code != plan.StateUnavailable):
 			t.Errorf("%s fails: %d waves, stopped %v; want no wave, and StateUnavailable", verb, len(e.waves), r.Stopped)
 		}
-	}
-}
-
-// slowStatuses are plans whose status is written once it may be, but the first status at once.
-type slowStatuses struct {
-	objects.Kind[*v1alpha1.RebalancePlan, *v1alpha1.RebalancePlanList]
-	calls          int
-	begun, release chan struct{}
-	ended          atomic.Bool
-}
-
-func (k *slowStatuses) UpdateStatus(ctx context.Context, o *v1alpha1.RebalancePlan, opts metav1.UpdateOptions) (*v1alpha1.RebalancePlan, error) {
-	if k.calls++; k.calls == 2 {
-		close(k.begun)
-		select {
-		case <-k.release:
-		case <-ctx.Done():
-		}
-		k.ended.Store(true)
-	}
-	return k.Kind.UpdateStatus(ctx, o, opts)
-}
-
-// A slow API server does not delay the next wave until what the pass has done is written. The end of the pass waits.
-func TestStatusesDoNotDelayEvictions(t *testing.T) {
-	e := &scriptedEvictor{}
-	c, client, _ := recordedController(t, e, plan.Live)
-	slow := &slowStatuses{Kind: client.Plans, begun: make(chan struct{}), release: make(chan struct{})}
-	client.Plans = slow
-	e.during = func() {
-		c.Clock.(*clocktesting.FakeClock).Step(time.Minute)
-		if len(e.waves) == 2 {
-			select {
-			case <-slow.begun:
-			case <-time.After(10 * time.Second):
-				t.Error("the status of the first wave was not written")
-			}
-			if slow.ended.Load() {
-				t.Error("the second wave began after the status of the first")
-			}
-			close(slow.release)
-		}
-	}
-	must.Get(c.RunOnce(t.Context(), nil))(t)
-	if s := storedPlans(t, client)[0].Status; s.Phase != v1alpha1.PhaseCompleted || s.Evicted != 2 {
-		t.Errorf("status %+v, want the end with two evictions", s)
 	}
 }
 

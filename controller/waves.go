@@ -157,9 +157,6 @@ func (p *pass) evictBatch(ctx context.Context, todo plan.Plan, wave int, batch [
 		p.report.Outcomes = append(p.report.Outcomes, p.Evictor.EvictWave(ctx, batch, func() {}).Outcomes...)
 		return nil
 	}
-	if failure := p.waitForRecord(ctx); failure != nil {
-		return failure
-	}
 	onBound := func() {}
 	if hinted && p.HintWriter != nil {
 		remove, failure := p.hints.writeForWave(ctx, todo.HintsForWave(wave), wave)

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -29,10 +28,8 @@ import (
 const (
 	// progressInterval is the least time between two statuses of a plan that is executed.
 	progressInterval = 10 * time.Second
-	// progressTimeout bounds such a status, because the end of the pass waits for it.
-	progressTimeout = 4 * time.Second
-	// storeTimeout bounds each of the two writes that store a plan before it is executed.
-	storeTimeout = 10 * time.Second
+	// progressTimeout bounds such a status, so that a slow API server does not delay the evictions.
+	progressTimeout = 2 * time.Second
 	// attempts bounds how often a write is tried again after another client changed the object.
 	attempts = 3
 )
@@ -52,9 +49,6 @@ type Store struct {
 	history *v1alpha1.RebalanceHistory
 	open    []*v1alpha1.RebalancePlan // of the current pass
 	written time.Time                 // the last status of a plan that is executed
-	// writing is a status that is written in the background. Until it is done, only its goroutine uses open, written
-	// and quiet.
-	writing *backgroundWrite
 	swept   time.Time
 	full    bool // see Full
 	quiet   bool // a failure was logged, and nothing succeeded since
@@ -65,91 +59,38 @@ type Store struct {
 	}
 }
 
-// backgroundWrite is a write whose error is known once done is closed.
-type backgroundWrite struct {
-	claims bool // it says that this process executes a plan
-	done   chan struct{}
-	err    error
-}
-
-// writeInBackground calls write, and limits it to the timeout.
-func (s *Store) writeInBackground(ctx context.Context, timeout time.Duration, claims bool, write func(ctx context.Context) error) {
-	b := &backgroundWrite{claims: claims, done: make(chan struct{})}
-	s.writing = b
-	go func() {
-		defer close(b.done)
-		call, cancel := context.WithTimeout(ctx, timeout)
-		defer cancel()
-		b.err = write(call)
-	}()
-}
-
-// wait waits for the write in the background, if any.
-func (s *Store) wait() {
-	if s.writing != nil {
-		<-s.writing.done
-	}
-}
-
-// WaitForPlan waits until the plan of the last Begin is stored completely. If it returns an error, the plan must not be
-// executed.
-func (s *Store) WaitForPlan() error {
-	if s.writing == nil || !s.writing.claims {
-		return nil
-	}
-	s.wait()
-	return s.writing.err
-}
-
-// Begin stores a plan of the pass, and begins to say in its status that this process executes it: see WaitForPlan.
-// owner is the UID of the Rebalancer. The plan must not be executed if Begin returns an error.
+// Begin stores a plan of the pass, and says in its status that this process executes it. owner is the UID of the
+// Rebalancer. The plan must not be executed if Begin returns an error.
 func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode v1alpha1.Mode, owner string) (name string, err error) {
 	if s.besideEvictor(ctx, r) {
 		return "", nil
 	}
-	s.wait()
 	name = record.Name(r.Started, r.RunID, mode)
 	if len(s.open) > 0 {
 		name += record.ReplanSuffix
 	}
 	o := &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: owners(owner)}, Spec: record.Spec(p, mode)}
 	o.APIVersion, o.Kind = v1alpha1.GroupVersion.String(), "RebalancePlan"
-	call, cancel := context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
-	created, err := s.Client.Plans.Create(call, o, metav1.CreateOptions{})
+	created, err := s.Client.Plans.Create(ctx, o, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) { // the answer to an earlier request was lost
-		created, err = s.Client.Plans.Get(call, name, metav1.GetOptions{})
+		created, err = s.Client.Plans.Get(ctx, name, metav1.GetOptions{})
 	}
-	if err == nil && !equality.Semantic.DeepEqual(created.Spec, o.Spec) {
-		err = errors.Join(objects.ErrOldDefinition, s.Client.Plans.Delete(call, name, metav1.DeleteOptions{}))
+	switch {
+	case err == nil && !equality.Semantic.DeepEqual(created.Spec, o.Spec):
+		err = errors.Join(objects.ErrOldDefinition, s.Client.Plans.Delete(ctx, name, metav1.DeleteOptions{}))
+	case err == nil && r.Mode == plan.Live:
+		var claimed *v1alpha1.RebalancePlan
+		if claimed, err = s.writePlan(ctx, created, r, s.Holder); err != nil {
+			s.open = append(s.open, created) // its status may have been written, so the end of the pass writes it again
+			break
+		}
+		created = claimed
 	}
 	if err != nil {
-		return "", s.storeError(name, err)
+		return "", fmt.Errorf("storing the plan as RebalancePlan %s/%s: %w", s.Client.Namespace, name, objects.Explain(err))
 	}
 	s.open, s.written = append(s.open, created), s.Clock.Now()
-	if r.Mode == plan.Live {
-		now := copyOf(r)
-		s.writeInBackground(ctx, storeTimeout, true, func(ctx context.Context) error {
-			claimed, err := s.writePlan(ctx, created, now, s.Holder)
-			if err != nil {
-				return s.storeError(name, err) // the status may have been written, so the end of the pass writes it again
-			}
-			s.open[len(s.open)-1] = claimed
-			return nil
-		})
-	}
 	return name, nil
-}
-
-func (s *Store) storeError(name string, err error) error {
-	return fmt.Errorf("storing the plan as RebalancePlan %s/%s: %w", s.Client.Namespace, name, objects.Explain(err))
-}
-
-// copyOf returns a report that does not change when the pass adds outcomes to r.
-func copyOf(r *plan.RunReport) *plan.RunReport {
-	now := *r
-	now.Outcomes = slices.Clone(r.Outcomes)
-	return &now
 }
 
 // besideEvictor reports whether a pass is a dry run beside a release that evicts, such as one on a person's machine. It
@@ -180,7 +121,6 @@ func (s *Store) besideEvictor(ctx context.Context, r *plan.RunReport) bool {
 
 // Adopt makes a stored plan that this process has claimed the plan of the pass.
 func (s *Store) Adopt(o *v1alpha1.RebalancePlan) {
-	s.wait()
 	s.open, s.written = []*v1alpha1.RebalancePlan{o}, s.Clock.Now()
 }
 
@@ -191,24 +131,14 @@ func owners(uid string) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Rebalancer", Name: objects.ReleaseName, UID: types.UID(uid)}}
 }
 
-// Progress begins to write what the pass has done so far, at most once in progressInterval. It does not wait for the
-// answer, so that a slow API server does not delay the evictions. A failure has no effect on the pass.
+// Progress writes what the pass has done so far, at most once in progressInterval. A failure has no effect on the pass.
 func (s *Store) Progress(ctx context.Context, r *plan.RunReport) {
-	if s.writing != nil {
-		select {
-		case <-s.writing.done:
-		default:
-			return // the last one is not done yet
-		}
-	}
 	if ctx.Err() != nil || s.Clock.Since(s.written) < progressInterval {
 		return
 	}
-	now := copyOf(r)
-	s.writeInBackground(ctx, progressTimeout, false, func(ctx context.Context) error {
-		s.report(s.writePlans(ctx, now))
-		return nil
-	})
+	call, cancel := context.WithTimeout(ctx, progressTimeout)
+	defer cancel()
+	s.report(s.writePlans(call, r))
 }
 
 // Finish writes the end of a pass: its plans, the release, and the history. Failures are logged; the next pass writes
@@ -218,7 +148,6 @@ func (s *Store) Finish(ctx context.Context, p record.Pass) error {
 	if s.besideEvictor(ctx, p.Report) {
 		return nil
 	}
-	s.wait()
 	if len(s.open) > 0 {
 		p.Plan = s.open[0].Name
 	}
