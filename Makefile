@@ -322,7 +322,7 @@ oracle-133 oracle-134 oracle-135 oracle-136: oracle-%: $(BIN)/real%
 	cd lab/oracle && go test -count=1 -timeout 60m -v . -oracle.old=$(BIN)/real$* -oracle.cases=$(ORACLE_CASES)
 
 .PHONY: calibration
-calibration: ## 20,000 placements on 100 to 300 nodes with the whole algorithm of the scheduler: the share of correct predictions
+calibration: ## 20,000 placements on 100 to 2,000 nodes with the whole algorithm of the scheduler: the share of correct predictions
 	cd lab/oracle && go test -count=1 -timeout 30m -v -run Calibrated .
 
 .PHONY: test-oracle

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-var placementCount = flag.Int("oracle.placements", 20_000, "pods to place on clusters of 100 to 300 nodes; -short divides by ten")
+var placementCount = flag.Int("oracle.placements", 20_000, "pods to place on clusters of 100 to 2,000 nodes; -short divides by ten")
 
 // probabilityBin collects events with similar predicted probabilities.
 type probabilityBin struct {
@@ -45,7 +45,7 @@ func (c *calibration) expectedError() float64 {
 	return sum / float64(n)
 }
 
-// TestSampledPlacementIsCalibrated places pods on clusters of 100 to 300 nodes with the scheduler's complete algorithm.
+// TestSampledPlacementIsCalibrated places pods on clusters of 100 to 2,000 nodes with the scheduler's complete algorithm.
 // This includes node sampling, the rotating start and the choice among equal nodes. The node groups are drawn from the
 // predictions, so that all probabilities occur. The scheduler does not know the groups. The test cannot see that the
 // scheduler prefers one of several equal nodes, because every one of them is equally often in a group.
@@ -141,8 +141,8 @@ func drawGroup(rnd *rand.Rand, s prediction.State) map[cluster.NodeID]bool {
 	return group
 }
 
-// generateLargeCluster returns a cluster of 100 to 300 nodes with several hundred pods. The cluster
-// mostly uses features whose scores depend on the other nodes of a sample.
+// generateLargeCluster returns a cluster of 100 to 2,000 nodes with several hundred pods. Every third cluster has more
+// than 300 nodes. The cluster mostly uses features whose scores depend on the other nodes of a sample.
 func generateLargeCluster(seed int64) *cluster.Objects {
 	g := &generatedCluster{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
 	for _, theme := range []string{"taints", "affinity", "terms", "spread", "images"} {
@@ -155,7 +155,11 @@ func generateLargeCluster(seed int64) *cluster.Objects {
 		g.objects.Namespaces = append(g.objects.Namespaces, n)
 	}
 	alike := g.chance(0.5)
-	for i := range 100 + g.Intn(201) {
+	nodes := 100 + g.Intn(201)
+	if seed%3 == 2 {
+		nodes = 300 + g.Intn(1701)
+	}
+	for i := range nodes {
 		g.addNode(i)
 		n := g.objects.Nodes[i]
 		if alike && i > 0 {
