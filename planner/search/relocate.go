@@ -87,6 +87,9 @@ func (relocation) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 	}
 	places, may := c.Goals.CheckTargets(pod, from), c.MayTake(pod)
 	good := func(n cluster.NodeID) bool { return may[n] && places.Acceptable(n) }
+	if t, g := pr.Terminating.Winners, pr.Gone.Winners; places.Count(t, may) == len(t) && places.Count(g, may) == len(g) {
+		good = func(cluster.NodeID) bool { return true } // the common case: all nodes that may win are acceptable
+	}
 	l := Landing{
 		Confidence:         plan.Round(pr.Prob(good)),
 		ReturnProbability:  plan.Round(pr.ProbOf(from)),
