@@ -39,8 +39,9 @@ func (m *ClusterModel) PredictOdds(p cluster.PodID) prediction.Prediction {
 }
 
 // Certain reports whether bounds of scores prove that the replacement of p, which leaves from, lands on a node that
-// accepts approves, whatever the scheduler samples and in both states of the victim. It asks accepts once, about all
-// nodes that may win, and costs a fraction of a prediction. The result false says nothing. The pod must be supported.
+// accepts approves, in both states of the victim. It neglects probabilities below 10^-8. It asks accepts once, about
+// all nodes that may win, and costs a fraction of a prediction. The result false says nothing. The pod must be
+// supported.
 func (m *ClusterModel) Certain(p cluster.PodID, from cluster.NodeID, accepts func([]cluster.NodeID) bool) bool {
 	return m.predictor().Certain(m.replacementOf(p), p, from, accepts)
 }

@@ -19,7 +19,8 @@ type probabilityBin struct {
 	predicted   float64 // sum of the predicted probabilities
 }
 
-// calibration compares the predicted probability of node groups with the observed frequency of the scheduler's choices.
+// calibration compares the predicted probability of node groups with the observed frequency of the scheduler's
+// choices.
 type calibration struct {
 	bins             [10]probabilityBin
 	sampled, certain int
@@ -45,10 +46,11 @@ func (c *calibration) expectedError() float64 {
 	return sum / float64(n)
 }
 
-// TestSampledPlacementIsCalibrated places pods on clusters of 100 to 2,000 nodes with the scheduler's complete algorithm.
-// This includes node sampling, the rotating start and the choice among equal nodes. The node groups are drawn from the
-// predictions, so that all probabilities occur. The scheduler does not know the groups. The test cannot see that the
-// scheduler prefers one of several equal nodes, because every one of them is equally often in a group.
+// TestSampledPlacementIsCalibrated places pods on clusters of 100 to 2,000 nodes with the scheduler's complete
+// algorithm. This includes node sampling, the rotating start and the choice among equal nodes. The node groups are
+// drawn from the predictions, so that all probabilities occur. The scheduler does not know the groups. The test
+// cannot see that the scheduler prefers one of several equal nodes, because every one of them is equally often in a
+// group.
 func TestSampledPlacementIsCalibrated(t *testing.T) {
 	if *oldScheduler != "" {
 		t.Skip("only the scheduler version of this process runs its complete algorithm")
@@ -141,8 +143,8 @@ func drawGroup(rnd *rand.Rand, s prediction.State) map[cluster.NodeID]bool {
 	return group
 }
 
-// generateLargeCluster returns a cluster of 100 to 2,000 nodes with several hundred pods. Every third cluster has more
-// than 300 nodes. The cluster mostly uses features whose scores depend on the other nodes of a sample.
+// generateLargeCluster returns a cluster of 100 to 2,000 nodes with several hundred pods. Every third cluster has
+// more than 300 nodes. The cluster mostly uses features whose scores depend on the other nodes of a sample.
 func generateLargeCluster(seed int64) *cluster.Objects {
 	g := &generatedCluster{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
 	for _, theme := range []string{"taints", "affinity", "terms", "spread", "images"} {

@@ -42,15 +42,15 @@ type scoreBounds struct {
 }
 
 // Certain reports whether bounds prove that the replacement of p lands on nodes that accepts approves, in both
-// states of the victim and whatever the scheduler samples. It costs a fraction of Predict. The result false says
-// nothing.
+// states of the victim. If it proves that, it costs a fraction of Predict. The result false says nothing.
 //
 // The parameter from is the node that the victim leaves. In the model, the pod may be on another node already, as
 // if its replacement had landed there.
 //
 // Every window contains nodes of a cover. The least score of such a node is a lower bound for the winner of every
 // window. A node whose greatest score is below that bound cannot win. The list of accepts contains all others. A
-// random sample contains no node of a cover with a probability below 10^-8; Predict neglects more.
+// random sample contains no node of a cover with a probability below 10^-8; Predict neglects more. While the victim
+// terminates, only its own node differs, and has less room. So what holds once it is gone holds before.
 func (q *Predictor) Certain(in *cycle.Replacement, p cluster.PodID, from cluster.NodeID, accepts func([]cluster.NodeID) bool) bool {
 	m := q.nodes.model
 	at := m.PodNode[p]
@@ -59,10 +59,8 @@ func (q *Predictor) Certain(in *cycle.Replacement, p cluster.PodID, from cluster
 	}
 	m.AdjustSpread(p, at, -1)
 	defer m.AdjustSpread(p, at, 1)
-	if at != from {
-		m.AdjustUsage(p, at, -1)
-		defer m.AdjustUsage(p, at, 1)
-	}
+	m.AdjustUsage(p, at, -1)
+	defer m.AdjustUsage(p, at, 1)
 	q.listFeasible(from)
 	q.top.computeBounds()
 	least, ok := q.leastWinningScore()
@@ -70,13 +68,6 @@ func (q *Predictor) Certain(in *cycle.Replacement, p cluster.PodID, from cluster
 		return false
 	}
 	list, listed := q.possibleWinners(least)
-	if at != from {
-		list = append(list, at)
-	}
-	x := q.nodes.position[from]
-	if g := q.pod.view.groups.group[x]; g != noGroup && q.mostScore(g, int(q.nodes.freePercent[x])+q.bounds.mostLoss+2) >= least {
-		list = append(list, from) // it has more room once the victim is gone
-	}
 	q.bounds.possible = list
 	return listed && accepts(list)
 }

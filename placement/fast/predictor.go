@@ -48,7 +48,7 @@ type Predictor struct {
 	bounds   scoreBounds
 }
 
-// Predict fills in both states of the victim. The result is valid until the next call of Predict.
+// Predict fills in both states of the victim. The result is valid until the next call of a method.
 func (q *Predictor) Predict(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) {
 	q.setPod(in, p)
 	n := q.nodes.model.PodNode[p]

@@ -216,7 +216,7 @@ func (c *PodCounter) Add(n cluster.NodeID, by int32) {
 	}
 }
 
-// Count
+// CountOn returns the number of counted pods on the node.
 func (c *PodCounter) CountOn(n cluster.NodeID) int32 {
 	if i, found := c.find(n); found {
 		return c.Nodes[i].Pods

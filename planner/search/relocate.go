@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -110,15 +111,15 @@ func (relocation) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 	return l, plan.Reason{}, true
 }
 
-// certain reports whether bounds prove that the landing of a Relocate is acceptable with certainty. The pod leaves
-// from, and may be on its new node in the model already. The result false says nothing.
+// certain reports whether bounds prove that the landing of a Relocate is acceptable with certainty, on another
+// node. The pod leaves from, and may be on its new node in the model already. The result false says nothing.
 func (c *Simulation) certain(m Move, from cluster.NodeID) bool {
 	if m.Kind != Relocate {
 		return false
 	}
 	return c.Model.Certain(m.Pod, from, func(nodes []cluster.NodeID) bool {
 		places := c.Goals.CheckTargets(m.Pod, from)
-		return places.Count(nodes, c.MayTake(m.Pod)) == len(nodes)
+		return !slices.Contains(nodes, from) && places.Count(nodes, c.MayTake(m.Pod)) == len(nodes)
 	})
 }
 

@@ -25,7 +25,7 @@ type rounds struct {
 	begun           []bool // by goal: the search has looked at its pods
 	fixed           []bool // by goal: no pod of it may ever leave
 	candidateBuffer []candidate
-	// quiet says that the last round changed so little that the landings that it refused would be refused again.
+	// quiet says that the last round changed so little that the landings that it refused are not worth another try.
 	quiet bool
 	// outOfScope lists the pods that the round refused only because of its scope.
 	outOfScope []cluster.PodID
@@ -56,8 +56,7 @@ func (c *rounds) unmetGoals() []int {
 // one new move is enough for another round.
 const minShareOfMoves = 200
 
-// maxVain is the number of landings in a row that a repeated round refuses before it ends. Such a round changes fewer
-// than 0.5 % of the moves.
+// maxVain is the number of landings in a row that a repeated round refuses before it ends. It would change few moves.
 const maxVain = 1000
 
 // repeatRounds repeats rounds over all goals, because a move for one goal can make room for another
@@ -83,8 +82,11 @@ func (c *rounds) repeatRounds(widened bool) {
 	}
 }
 
-// isVain reports whether a repeated round has refused maxVain landings since its last move.
-func (c *rounds) isVain() bool { return c.repeated && c.vain >= maxVain }
+// isVain reports whether a repeated round has refused maxVain landings in a row. A plan with few moves goes on, as
+// a round that adds one move to it is followed by another.
+func (c *rounds) isVain() bool {
+	return c.repeated && c.vain >= maxVain && len(c.waves.moves) > minShareOfMoves
+}
 
 // moveForGoals moves pods for each goal, in the order of todo, with turns for namespaces. Goals that wait for the
 // next wave come first in the next wave. If the limits allow few more evictions, goals that have moves and wait
