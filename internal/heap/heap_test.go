@@ -76,11 +76,11 @@ func TestGrowingHeap(t *testing.T) {
 			}
 		}
 	}
-	grow(200, 50, 64)
-	grow(200, 25, 32)
+	grow(200, 60, 80)
+	grow(200, 33, 40)
 	Settle()
-	if got := gogc(); got != minPercent {
-		t.Errorf("GOGC is %d after Settle, want %d", got, minPercent)
+	if got := gogc(); got < minPercent || got > 32 {
+		t.Errorf("GOGC is %d after Settle, want %d to 32", got, minPercent)
 	}
 	runtime.KeepAlive(kept)
 }
