@@ -129,10 +129,9 @@ func streamInitialEvents(w http.ResponseWriter, q *http.Request, list []k8srunti
 	if parts[0] == "apis" {
 		gv = schema.GroupVersion{Group: parts[1], Version: parts[2]}
 	}
-	for q.Context().Err() == nil { // later bookmarks say that the watch is not silent
+	for open := true; open; open = wait.Sleep(q.Context(), clock.RealClock{}, time.Second) { // later bookmarks say that it is not silent
 		send("BOOKMARK", initialEventsEndOf(gv, parts[len(parts)-1]))
 		w.(http.Flusher).Flush()
-		time.Sleep(time.Second)
 	}
 }
 

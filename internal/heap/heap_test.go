@@ -65,7 +65,7 @@ func TestGrowingHeap(t *testing.T) {
 	var kept [][]byte
 	grow := func(mb, lowest, highest int) {
 		kept = append(kept, make([]byte, mb<<20))
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
 			runtime.GC()
 			got := gogc()
 			if lowest <= got && got <= highest {

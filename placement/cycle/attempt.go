@@ -99,7 +99,7 @@ func (b *Scratch) CountHardSpread(slot int, c *SpreadConstraint, hasKeys []bool)
 // values.
 func ResizeSlice[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// ResizeZeroed resizes a slice like Resize and sets every value to zero.
+// ResizeZeroed resizes a slice like ResizeSlice and sets every value to zero.
 func ResizeZeroed[T any](s []T, n int) []T {
 	s = ResizeSlice(s, n)
 	clear(s)

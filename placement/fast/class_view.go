@@ -137,12 +137,12 @@ func (g *GroupCache) groupsOf(m *model.Cluster, in *cycle.Replacement) *nodeGrou
 		}
 		key = binary.AppendVarint(key, id)
 	}
-	land, known := g.groups[string(key)]
+	groups, known := g.groups[string(key)]
 	if !known {
-		land = newNodeGroups(m, in, topologies)
-		g.groups[string(key)] = land
+		groups = newNodeGroups(m, in, topologies)
+		g.groups[string(key)] = groups
 	}
-	return land
+	return groups
 }
 
 // groupTopology is a topology whose labels tell node groups apart: by domain, or by whether a node has the label.
@@ -175,10 +175,10 @@ func topologiesOf(in *cycle.Replacement) (out []groupTopology) {
 // resources, images and pods.
 func newNodeGroups(w *model.Cluster, in *cycle.Replacement, topologies []groupTopology) *nodeGroups {
 	count, number := len(w.Snap.Nodes), map[string]int32{}
-	land := &nodeGroups{group: make([]int32, count), all: make([]uint64, (count+63)/64)}
+	out := &nodeGroups{group: make([]int32, count), all: make([]uint64, (count+63)/64)}
 	var key []byte
 	for place, n := range w.InitNodeOrder() {
-		land.group[place] = noGroup
+		out.group[place] = noGroup
 		if !in.CanRun[n] {
 			continue
 		}
@@ -195,17 +195,17 @@ func newNodeGroups(w *model.Cluster, in *cycle.Replacement, topologies []groupTo
 		}
 		g, known := number[string(key)]
 		if !known {
-			g = int32(len(land.nodes))
+			g = int32(len(out.nodes))
 			number[string(key)] = g
-			land.nodes, land.bits, land.firstWord, land.size = append(land.nodes, n), append(land.bits, nil), append(land.firstWord, place>>6), append(land.size, 0)
+			out.nodes, out.bits, out.firstWord, out.size = append(out.nodes, n), append(out.bits, nil), append(out.firstWord, place>>6), append(out.size, 0)
 		}
-		land.group[place] = g
-		land.size[g]++
-		land.all[place>>6] |= 1 << (place & 63)
-		for len(land.bits[g]) <= place>>6-land.firstWord[g] {
-			land.bits[g] = append(land.bits[g], 0)
+		out.group[place] = g
+		out.size[g]++
+		out.all[place>>6] |= 1 << (place & 63)
+		for len(out.bits[g]) <= place>>6-out.firstWord[g] {
+			out.bits[g] = append(out.bits[g], 0)
 		}
-		land.bits[g][place>>6-land.firstWord[g]] |= 1 << (place & 63)
+		out.bits[g][place>>6-out.firstWord[g]] |= 1 << (place & 63)
 	}
-	return land
+	return out
 }

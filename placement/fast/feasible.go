@@ -203,14 +203,14 @@ func (f *feasibleNodes) find() {
 }
 
 func (f *feasibleNodes) findOpenPositions() []uint64 {
-	land := f.pod.view.groups
-	f.openPositions = append(f.openPositions[:0], land.all...)
-	for g := range land.nodes {
+	groups := f.pod.view.groups
+	f.openPositions = append(f.openPositions[:0], groups.all...)
+	for g := range groups.nodes {
 		if f.groupAllowed[g] {
 			continue
 		}
-		open := f.openPositions[land.firstWord[g]:]
-		for i, places := range land.bits[g] {
+		open := f.openPositions[groups.firstWord[g]:]
+		for i, places := range groups.bits[g] {
 			open[i] &^= places
 		}
 	}

@@ -232,8 +232,8 @@ func (m movablePods) podsThatMustGive(k *goal.SkewMeasure) (out []cluster.PodID)
 	return out
 }
 
-// addNodeNeeds adds the largest need of any goal for each node: the fewest pods that may leave and cover its excess.
-// addNodeNeeds adds the excess that evictions cannot remove to the residual, as a share of the goal's excess.
+// addNodeNeeds adds the largest need of any goal for each node: the fewest pods that may leave and cover its excess. It
+// adds the excess that evictions cannot remove to the residual, as a share of the goal's excess.
 func (p *proof) addNodeNeeds() {
 	for n := range p.result.Snapshot.Nodes {
 		if p.result.Snapshot.Work.Spend(1 + len(p.result.Snapshot.Nodes[n].Pods)) {
