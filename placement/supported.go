@@ -222,17 +222,14 @@ func (m *ClusterModel) Obstacle(p cluster.PodID) (Obstacle, string) {
 }
 
 // CouldRun returns a function that reports whether a replacement of the pod could run on a node
-// next to `pods` pods that request `held`. The function checks resources, readiness, selectors,
-// taints, volumes and declared features. The function ignores ports, volume limits, topology spread
-// and inter-pod affinity. For unsupported pods, the function returns true.
+// next to `pods` pods that request `held`, as filter.CouldRun does. For unsupported pods, the function
+// returns true.
 func (m *ClusterModel) CouldRun(p cluster.PodID) func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
 	if _, ok := m.Supported(p); !ok {
 		return func(cluster.NodeID, *cluster.Resources, int64) bool { return true }
 	}
 	in := m.replacementByNode(p)
 	return func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
-		passes := func(byNode []bool) bool { return byNode == nil || byNode[n] }
-		return in.CanRun[n] && in.Volumes.RefusedReason == "" && passes(in.Volumes.Bindable) && passes(in.Volumes.InZone) &&
-			passes(in.FeaturesOK) && filter.Fits(&m.Cluster.Snap.Nodes[n], in.CheckedRequests, held, pods)
+		return filter.CouldRun(m.Cluster, in, n, held, pods)
 	}
 }

@@ -89,7 +89,7 @@ func (q *Predictor) Feasible(in *cycle.Replacement, p cluster.PodID) prediction.
 // depend neither on images nor on inter-pod affinity.
 func (q *Predictor) boundsApply() bool {
 	in, v := q.pod.replacement, q.pod.view
-	return v.estimates && !q.pod.checksNodes && in.StaticScores.Images == nil && len(v.unspread) == 0 &&
+	return v.estimates && !q.pod.findsTwice && in.StaticScores.Images == nil && len(v.unspread) == 0 &&
 		len(v.scored)+len(v.scoredByNode)+len(v.anti)+len(in.InterPod.Required) == 0 &&
 		in.CheckedRequests.MilliCPU <= q.nodes.mostMilliCPU/ampleFraction && in.CheckedRequests.MemoryBytes <= q.nodes.mostBytes/ampleFraction
 }

@@ -7,8 +7,10 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/score"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // nodeGroups divides the nodes into groups for a class. Nodes of a group differ only in free
@@ -28,7 +30,9 @@ const noGroup = -1
 // classView holds the data of a class for its predictions.
 type classView struct {
 	groups       *nodeGroups
-	checksNodes  bool                     // a filter must examine each node, because groups do not tell its result
+	open         []uint64                 // bit set of the positions of nodes that the pod fits on if they are empty
+	others       []otherRequest           // requests of resources other than CPU and memory
+	checksNodes  bool                     // filters must examine each node, because they read more than counts and free amounts
 	estimates    bool                     // estimates bound the fixed scores; else every feasible node is scored
 	anti         []cycle.TermWithTopology // terms whose domains contain several nodes
 	scored       []cycle.TermWithTopology
@@ -36,6 +40,22 @@ type classView struct {
 	scoredByNode []cycle.TermWithTopology
 	plugins      []score.Plugin   // of the profile; nil with estimates
 	unspread     []cluster.NodeID // nodes whose score for soft constraints is 0, because they lack a topology key
+}
+
+// otherRequest is the requested amount of a resource, and the free amounts by position.
+type otherRequest struct {
+	free   []int64
+	amount int64
+}
+
+// hasOthers reports whether the node at an open position has the other requested resources free.
+func (v *classView) hasOthers(place int) bool {
+	for i := range v.others {
+		if v.others[i].free[place] < v.others[i].amount {
+			return false
+		}
+	}
+	return true
 }
 
 // GroupCache caches the node groups and the classView of each class until the hints on nodes
@@ -65,11 +85,11 @@ func (g *GroupCache) Clear() {
 	clear(g.groups)
 }
 
-// viewOf returns the classView of the class, and builds it on first use. exact is nodeResources.exact.
-func (g *GroupCache) viewOf(m *model.Cluster, in *cycle.Replacement, exact bool) *classView {
+// viewOf returns the classView of the class, and builds it on first use.
+func (g *GroupCache) viewOf(nodes *nodeResources, in *cycle.Replacement) *classView {
 	c := in.Class.Number
 	if g.viewVersion[c] != g.hintVersion {
-		g.views[c], g.viewVersion[c] = g.newClassView(m, in, exact), g.hintVersion
+		g.views[c], g.viewVersion[c] = g.newClassView(nodes, in), g.hintVersion
 	}
 	return g.views[c]
 }
@@ -83,12 +103,10 @@ func hasEstimates(in *cycle.Replacement) bool {
 		in.CheckedRequests != nil && x.ResourcesFit+x.BalancedAllocation+x.ImageLocality <= 100
 }
 
-// needsNodeChecks reports whether filters of the class read more than cpu, memory, properties of the node groups, and
+// needsNodeChecks reports whether filters of the class read more than free amounts, properties of nodes, and
 // counts of pods that nodesExcludedByPods reads.
 func needsNodeChecks(in *cycle.Replacement) bool {
-	v := &in.Volumes
-	if len(in.Requests.Extended) > 0 || in.Requests.EphemeralStorageByte > 0 || len(in.Ports)+len(in.Disks)+len(v.Attach)+len(v.ExclusiveClaims) > 0 ||
-		v.Bindable != nil || v.InZone != nil || v.RefusedReason != "" || in.FeaturesOK != nil {
+	if len(in.Ports)+len(in.Disks)+len(in.Volumes.Attach)+len(in.Volumes.ExclusiveClaims) > 0 {
 		return true
 	}
 	refusesEmptyNodes := func(c cycle.SpreadConstraint) bool { return c.Topology.OneNodePerDomain && c.SelfMatch > c.MaxSkew }
@@ -97,8 +115,18 @@ func needsNodeChecks(in *cycle.Replacement) bool {
 }
 
 // newClassView sorts the terms by the size of their domains, and the nodes into groups.
-func (g *GroupCache) newClassView(m *model.Cluster, in *cycle.Replacement, exact bool) *classView {
-	s := &classView{groups: g.groupsOf(m, in), checksNodes: needsNodeChecks(in), estimates: exact && hasEstimates(in)}
+func (g *GroupCache) newClassView(nodes *nodeResources, in *cycle.Replacement) *classView {
+	s := &classView{groups: g.groupsOf(nodes.model, in), checksNodes: needsNodeChecks(in), estimates: nodes.exact && hasEstimates(in)}
+	s.open = s.groups.all
+	s.addOthers(nodes, in)
+	if v := &in.Volumes; len(s.others) > 0 || v.Bindable != nil || v.InZone != nil || v.RefusedReason != "" || in.FeaturesOK != nil {
+		s.open = slices.Clone(s.open)
+		for place, n := range nodes.model.NodeOrder {
+			if !filter.CouldRun(nodes.model, in, n, &cluster.Resources{}, 0) {
+				s.open[place>>6] &^= 1 << (place & 63)
+			}
+		}
+	}
 	for _, t := range slices.Concat(in.InterPod.Anti, in.InterPod.ExistingAnti) {
 		if t.Topology.OneNodePerDomain {
 			s.antiByNode = append(s.antiByNode, t)
@@ -124,6 +152,19 @@ func (g *GroupCache) newClassView(m *model.Cluster, in *cycle.Replacement, exact
 		}
 	}
 	return s
+}
+
+// addOthers lists the checked requests of resources other than CPU and memory.
+func (s *classView) addOthers(nodes *nodeResources, in *cycle.Replacement) {
+	if in.CheckedRequests == nil {
+		return
+	}
+	for _, name := range in.CheckedRequests.Names() {
+		amount := in.CheckedRequests.Get(name)
+		if amount > 0 && name != string(corev1.ResourceCPU) && name != string(corev1.ResourceMemory) {
+			s.others = append(s.others, otherRequest{nodes.freeOf(name), amount})
+		}
+	}
 }
 
 // groupsOf returns the node groups of a class.

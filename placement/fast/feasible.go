@@ -41,7 +41,7 @@ type podToPlace struct {
 	view        *classView
 	sampleSize  int                      // how many feasible nodes the scheduler scores
 	softSpread  []cycle.SpreadConstraint // soft constraints; empty if their score has no weight
-	checksNodes bool                     // the filters examine each node alone
+	findsTwice  bool                     // several nodes may be feasible in only one state of the victim
 	scratch     *cycle.Scratch           // pods by domain, as the constraints and terms of the replacement count them
 }
 
@@ -61,7 +61,7 @@ type feasibleNodes struct {
 // allowGroups finds the node groups that pass the filters PodTopologySpread and InterPodAffinity,
 // and reports whether these groups changed. If the filters examine each node, every group is allowed.
 func (f *feasibleNodes) allowGroups() (changed bool) {
-	each := f.pod.checksNodes
+	each := f.pod.view.checksNodes
 	var r cycle.Attempt
 	if !each {
 		r = f.countSharedDomains()
@@ -115,7 +115,7 @@ func minPodsPerNode(c *cycle.SpreadConstraint, hasKeys []bool) int64 {
 
 // nodesExcludedByPods returns the nodes that a filter rejects because of the node's own pods.
 func (f *feasibleNodes) nodesExcludedByPods() (out []cluster.NodeID) {
-	if f.pod.checksNodes {
+	if f.pod.view.checksNodes {
 		return nil
 	}
 	for _, t := range f.pod.view.antiByNode {
@@ -140,12 +140,13 @@ func (f *feasibleNodes) nodesExcludedByPods() (out []cluster.NodeID) {
 	return out
 }
 
-// isFeasible reports whether a node passes the filters. It may only be called if they do not examine each node.
+// isFeasible reports whether a node passes the filters. It may only be called if podToPlace.findsTwice is false.
 func (f *feasibleNodes) isFeasible(n cluster.NodeID) bool {
 	place := f.nodes.position[n]
 	milliCPU, bytes := f.thresholds()
-	return f.groupAllowed[f.pod.view.groups.group[place]] && f.nodes.free[place].milliCPU >= milliCPU &&
-		f.nodes.free[place].bytes >= bytes && !slices.Contains(f.nodesExcludedByPods(), n)
+	return f.groupAllowed[f.pod.view.groups.group[place]] && f.pod.view.open[place>>6]>>(place&63)&1 != 0 &&
+		f.nodes.free[place].milliCPU >= milliCPU && f.nodes.free[place].bytes >= bytes &&
+		f.pod.view.hasOthers(int(place)) && !slices.Contains(f.nodesExcludedByPods(), n)
 }
 
 // thresholds returns the free CPU and memory that the replacement needs.
@@ -167,7 +168,11 @@ func requestThreshold(v int64) int64 {
 
 // find lists the feasible nodes in O(nodes) time.
 func (f *feasibleNodes) find() {
-	count := 0
+	count, view := 0, f.pod.view
+	var r cycle.Attempt
+	if view.checksNodes {
+		r = cycle.NewAttempt(f.nodes.model, f.pod.scratch, f.pod.replacement, f.pod.victim)
+	}
 	milliCPU, bytes := f.thresholds()
 	open := f.findOpenPositions()
 	for _, n := range f.nodesExcludedByPods() {
@@ -183,6 +188,12 @@ func (f *feasibleNodes) find() {
 		for left := open[block] &^ word; left != 0; left &= left - 1 {
 			x := &f.nodes.free[low+bits.TrailingZeros64(left)] // no branch, because branch prediction fails here
 			word |= left & -left &^ uint64(((x.milliCPU-milliCPU)|(x.bytes-bytes))>>63)
+		}
+		for left := word; left != 0 && (view.checksNodes || len(view.others) > 0); left &= left - 1 {
+			place := low + bits.TrailingZeros64(left)
+			if !view.hasOthers(place) || view.checksNodes && filter.RefusedBy(&r, int(f.nodes.model.NodeOrder[place])) != "" {
+				word &^= left & -left
+			}
 		}
 		f.bits[block], f.countBefore[block] = word, int32(count)
 		at := f.positions[count:]
@@ -200,11 +211,15 @@ func (f *feasibleNodes) find() {
 		}
 	}
 	f.count = count
+	if len(f.nodes.model.Nominated) > 0 {
+		f.checkNominated()
+	}
 }
 
+// findOpenPositions returns the positions whose nodes are compared with the replacement.
 func (f *feasibleNodes) findOpenPositions() []uint64 {
 	groups := f.pod.view.groups
-	f.openPositions = append(f.openPositions[:0], groups.all...)
+	f.openPositions = append(f.openPositions[:0], f.pod.view.open...)
 	for g := range groups.nodes {
 		if f.groupAllowed[g] {
 			continue
@@ -214,26 +229,16 @@ func (f *feasibleNodes) findOpenPositions() []uint64 {
 			open[i] &^= places
 		}
 	}
-	if f.pod.checksNodes {
-		f.checkEachNode()
-	}
 	return f.openPositions
 }
 
-// checkEachNode closes the open positions of nodes that a filter refuses.
-func (f *feasibleNodes) checkEachNode() {
+// checkNominated removes the nodes on which the pod does not fit together with the pods nominated to them.
+func (f *feasibleNodes) checkNominated() {
 	r := cycle.NewAttempt(f.nodes.model, f.pod.scratch, f.pod.replacement, f.pod.victim)
-	for i, word := range f.openPositions {
-		for ; word != 0; word &= word - 1 {
-			if filter.RefusedBy(&r, int(f.nodes.model.NodeOrder[i<<6+bits.TrailingZeros64(word)])) != "" {
-				f.openPositions[i] &^= word & -word
-			}
-		}
-	}
 	for n := range f.nodes.model.Nominated {
 		place := f.nodes.position[n]
-		if bit := uint64(1) << (place & 63); f.openPositions[place>>6]&bit != 0 && filter.RefusedWithNominatedPods(&r, n) != "" {
-			f.openPositions[place>>6] &^= bit
+		if f.bits[place>>6]>>(place&63)&1 != 0 && filter.RefusedWithNominatedPods(&r, n) != "" {
+			f.toggle(place)
 		}
 	}
 }

@@ -67,9 +67,9 @@ func (q *Predictor) Predict(in *cycle.Replacement, p cluster.PodID, pr *predicti
 // setPod makes the replacement of the pod the one that is placed.
 func (q *Predictor) setPod(in *cycle.Replacement, p cluster.PodID) {
 	m := q.nodes.model
-	q.pod = podToPlace{replacement: in, victim: p, view: q.groups.viewOf(m, in, q.nodes.exact), softSpread: in.Spread.Soft, scratch: q.pod.scratch,
+	q.pod = podToPlace{replacement: in, victim: p, view: q.groups.viewOf(&q.nodes, in), softSpread: in.Spread.Soft, scratch: q.pod.scratch,
 		sampleSize: SampleSize(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore)}
-	q.pod.checksNodes = q.pod.view.checksNodes || len(m.Nominated) > 0
+	q.pod.findsTwice = q.pod.view.checksNodes || len(m.Nominated) > 0
 	if in.Profile.Weights.PodTopologySpread == 0 {
 		q.pod.softSpread = nil
 	}
@@ -128,10 +128,10 @@ func (q *Predictor) groupByScore(fresh bool) (alike bool) {
 }
 
 // predictGone predicts the state in which the victim is gone. The caller must call
-// predictTerminating before. Unless filters examine each node or the allowed groups change, only the
-// feasibility of the victim's node differs between the two states.
+// predictTerminating before. Unless filters examine each node, pods are nominated or the allowed groups
+// change, only the feasibility of the victim's node differs between the two states.
 func (q *Predictor) predictGone(victim cluster.NodeID, out *prediction.State, x *stateBuffers) {
-	if q.pod.checksNodes || q.feasible.allowGroups() {
+	if q.pod.findsTwice || q.feasible.allowGroups() {
 		q.predictTerminating(victim, out, x)
 		return
 	}

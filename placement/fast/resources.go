@@ -57,6 +57,14 @@ type nodeResources struct {
 	leastMilliCPU, leastBytes int64 // smallest allocatable of any node
 	mostMilliCPU, mostBytes   int64 // largest allocatable of any node
 	hasAssumedRequests        bool  // some pod has no cpu or memory request, so scores assume one
+
+	others []freeAmounts // of the other resources that replacements have requested
+}
+
+// freeAmounts holds the free amounts of one resource, by position.
+type freeAmounts struct {
+	name string
+	free []int64
 }
 
 func newNodeResources(w *model.Cluster) nodeResources {
@@ -99,6 +107,9 @@ func (r *nodeResources) update(n cluster.NodeID) {
 		has.milliCPU = noPodSlot
 	}
 	r.hasAssumedRequests = r.hasAssumedRequests || l.MilliCPU != l.NonZeroMilliCPU || l.MemoryBytes != l.NonZeroBytes
+	for i := range r.others {
+		r.others[i].free[place] = r.freeOn(n, r.others[i].name)
+	}
 	bit, base := uint64(1)<<(place&63), uint8(0)
 	if r.exact { // else some node may have no cpu or no memory
 		base = uint8(freePercentOf(x.leftMilliCPU, x.percentPerMilliCPU) + freePercentOf(x.leftBytes, x.percentPerByte))
@@ -115,6 +126,29 @@ func (r *nodeResources) update(n cluster.NodeID) {
 	if r.amplePositions[place>>6] &^= bit; has.milliCPU >= r.mostMilliCPU/ampleFraction && has.bytes >= r.mostBytes/ampleFraction {
 		r.amplePositions[place>>6] |= bit
 	}
+}
+
+// freeOf returns the free amounts of a resource by position; nil if no node has the resource.
+func (r *nodeResources) freeOf(name string) []int64 {
+	for i := range r.others {
+		if r.others[i].name == name {
+			return r.others[i].free
+		}
+	}
+	free, some := make([]int64, len(r.position)), false
+	for place, n := range r.model.NodeOrder {
+		free[place] = r.freeOn(n, name)
+		some = some || r.model.Snap.Nodes[n].Allocatable.Get(name) > 0
+	}
+	if !some {
+		return nil
+	}
+	r.others = append(r.others, freeAmounts{name, free})
+	return free
+}
+
+func (r *nodeResources) freeOn(n cluster.NodeID, name string) int64 {
+	return r.model.Snap.Nodes[n].Allocatable.Get(name) - r.model.Requests[n].Get(name)
 }
 
 // An "ample" node has at least 1/ampleFraction of the largest node free. If a pod requests at most

@@ -105,6 +105,15 @@ func Fits(node *cluster.Node, requests, used *cluster.Resources, pods int64) boo
 	return requests == nil || missingResource(node, requests, used, pods) == ""
 }
 
+// CouldRun reports whether a replacement could run on a node next to `pods` pods that use `used`. It checks
+// resources, readiness, selectors, taints, volumes and declared features, but neither ports, volume limits, topology
+// spread nor inter-pod affinity.
+func CouldRun(m *model.Cluster, in *cycle.Replacement, n cluster.NodeID, used *cluster.Resources, pods int64) bool {
+	passes := func(byNode []bool) bool { return byNode == nil || byNode[n] }
+	return in.CanRun[n] && in.Volumes.RefusedReason == "" && passes(in.Volumes.Bindable) && passes(in.Volumes.InZone) &&
+		passes(in.FeaturesOK) && Fits(&m.Snap.Nodes[n], in.CheckedRequests, used, pods)
+}
+
 // missingResource returns the first resource for which a pod does not fit on the node; empty if the
 // pod fits. Of several extended resources, it returns the first by name.
 func missingResource(node *cluster.Node, requests, used *cluster.Resources, pods int64) string {
