@@ -174,7 +174,7 @@ func TestPredictionsEqualTheReference(t *testing.T) {
 		b := newVariedCluster(seed, []int{3, 101, 130, 200, 320}[rnd.Intn(5)]+rnd.Intn(20))
 		addRareFeatures(b, rnd)
 		if seed%4 == 1 { // pods that wait for a node
-			b.app("waits", 2000, nil, "", "")
+			b.app("waits", 9000, nil, "", "")
 			b.pod("waits-0").Status.NominatedNodeName, b.pod("waits-1").Status.NominatedNodeName = "n0000", "n0001"
 		}
 		if seed%5 == 2 { // two nodes with one host name
@@ -189,6 +189,9 @@ func TestPredictionsEqualTheReference(t *testing.T) {
 			pod := cluster.PodID(rnd.Intn(len(w.Cluster.Snap.Pods)))
 			if rnd.Intn(2) == 0 {
 				pod = podID(t, w, fmt.Sprintf("b%d-0", rnd.Intn(8)))
+			}
+			if near := w.Cluster.Snap.Nodes[0].Pods; seed%4 == 1 && len(near) > 0 && rnd.Intn(2) == 0 { // a pod waits for its node
+				pod = near[rnd.Intn(len(near))]
 			}
 			sampled += compareWithReference(t, w, pod)
 			states += 2
