@@ -11,11 +11,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 )
 
-// Template stands for pods that were created alike. Such pods have the same controller, namespace, labels, requests,
-// priority, grace period and runtime class, and no field by which a scheduler can tell them apart. If a template has
-// several pods, they have no claims, and none of their images is never pulled. Pods with different templates may be
-// alike, too.
+// Template stands for pods that were created alike. Such pods have the same controller, namespace, requests, priority,
+// grace period and runtime class, the same labels except CopiedLabels, and no other field by which a scheduler can tell
+// them apart. If a template has several pods, they have no claims, and none of their images is never pulled. Pods with
+// different templates may be alike, too.
 type Template struct{ requests, nonZero Resources }
+
+// CopiedLabels are the labels of a node that the API server copies to a pod when it binds the pod to the node (admission
+// plugin PodTopologyLabels, on by default since Kubernetes 1.35).
+var CopiedLabels = [...]string{corev1.LabelTopologyZone, corev1.LabelTopologyRegion}
 
 // newTemplate returns the template of the pod k. It is that of the pod last, which may be nil, if both are alike.
 func newTemplate(last, k *indexedPod, features *kubeversion.Features) *Template {
@@ -34,7 +38,7 @@ func newTemplate(last, k *indexedPod, features *kubeversion.Features) *Template 
 // for pods that were changed after their creation, and for most pods with rarely used fields.
 func alike(p, q *corev1.Pod) bool {
 	a, b := &p.Spec, &q.Spec
-	return p.Namespace == q.Namespace && p.Generation <= 1 && q.Generation <= 1 && maps.Equal(p.Labels, q.Labels) &&
+	return p.Namespace == q.Namespace && p.Generation <= 1 && q.Generation <= 1 && sameLabels(p.Labels, q.Labels) &&
 		a.SchedulerName == b.SchedulerName && ptr.Equal(a.Priority, b.Priority) && a.PriorityClassName == b.PriorityClassName &&
 		maps.Equal(a.NodeSelector, b.NodeSelector) && a.Affinity == b.Affinity && a.Resources == nil && b.Resources == nil &&
 		slices.EqualFunc(a.Tolerations, b.Tolerations, sameToleration) &&
@@ -45,6 +49,26 @@ func alike(p, q *corev1.Pod) bool {
 		ptr.Equal(a.TerminationGracePeriodSeconds, b.TerminationGracePeriodSeconds) &&
 		alikeContainers(a.InitContainers, b.InitContainers) && alikeContainers(a.Containers, b.Containers) &&
 		hasOrdinaryVolumes(a) && hasOrdinaryVolumes(b)
+}
+
+// sameLabels reports whether both have the same labels except CopiedLabels.
+func sameLabels(a, b map[string]string) bool {
+	count := len(b)
+	for _, key := range CopiedLabels {
+		if _, has := b[key]; has {
+			count--
+		}
+	}
+	for key, v := range a {
+		if slices.Contains(CopiedLabels[:], key) {
+			continue
+		}
+		if w, has := b[key]; !has || v != w {
+			return false
+		}
+		count--
+	}
+	return count == 0
 }
 
 func sameController(a, b *metav1.OwnerReference) bool {

@@ -81,12 +81,12 @@ func FeatureBits(spec *corev1.PodSpec) (bits byte) {
 	return bits
 }
 
-// appendKey appends every field of the pod that the scheduler reads. appendKey writes the length of
+// appendKey appends every field of the pod that the scheduler reads, with these labels. appendKey writes the length of
 // each field before the field, so different pods never share a key.
-func appendKey(b []byte, p *cluster.Pod) []byte {
+func appendKey(b []byte, p *cluster.Pod, labels map[string]string) []byte {
 	spec := &p.Object.Spec
 	b = AppendLengthPrefixed(b, p.Object.Namespace)
-	b = AppendMap(b, p.Object.Labels)
+	b = AppendMap(b, labels)
 	if c := p.Controller; c != nil {
 		b = AppendLengthPrefixed(AppendLengthPrefixed(AppendLengthPrefixed(b, c.APIVersion), c.Kind), c.Name)
 	} else {

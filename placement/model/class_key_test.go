@@ -16,6 +16,7 @@ func TestPodsOfATemplateHaveOneKey(t *testing.T) {
 	found := 0
 	for seed := range uint64(20) {
 		s := must.Get(cluster.New(simulation.Varied(rand.New(rand.NewPCG(seed, 3)), 30, 400)))(t)
+		m := NewCluster(s, nil)
 		first := map[*cluster.Template]*cluster.Pod{}
 		for i := range s.Pods {
 			b := &s.Pods[i]
@@ -25,7 +26,7 @@ func TestPodsOfATemplateHaveOneKey(t *testing.T) {
 				continue
 			}
 			found++
-			if !bytes.Equal(appendKey(nil, a), appendKey(nil, b)) {
+			if !bytes.Equal(m.appendClassKey(nil, a), m.appendClassKey(nil, b)) {
 				t.Fatalf("seed %d: %s and %s have one template, but their keys differ", seed, a.Object.Name, b.Object.Name)
 			}
 		}

@@ -57,14 +57,16 @@ type Cluster struct {
 	Services           map[string][]*corev1.Service
 	owners             map[ownerKey]Owner
 
-	Storage     *volume.Storage
-	Ports       PortTable
-	Disks       volume.DiskTable
-	Attachments *volume.Attachments
-	Nominated   map[cluster.NodeID][]cluster.PodID
-	terminating map[cluster.PodID]cluster.NodeID // pods that still run beside their replacements; see PlaceReplacement
-	LastID      int                              // highest ID of a Topology or NodeChecks
-	OnChange    func(cluster.NodeID)             // called with each node whose pods change; nil: no call
+	Storage           *volume.Storage
+	Ports             PortTable
+	Disks             volume.DiskTable
+	Attachments       *volume.Attachments
+	Nominated         map[cluster.NodeID][]cluster.PodID
+	terminating       map[cluster.PodID]cluster.NodeID // pods that still run beside their replacements; see PlaceReplacement
+	readsCopiedLabels bool                             // see labelsOf
+	labelBuffer       map[string]string                // of labelsOf
+	LastID            int                              // highest ID of a Topology or NodeChecks
+	OnChange          func(cluster.NodeID)             // called with each node whose pods change; nil: no call
 
 	NodeOrder    []cluster.NodeID // order in which the scheduler examines nodes; see InitNodeOrder
 	NodePosition []int32          // by node: its index in NodeOrder

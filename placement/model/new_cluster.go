@@ -39,6 +39,7 @@ func NewCluster(s *cluster.Snapshot, profiles map[string]scheduler.Profile) *Clu
 	readNodes(m)
 	compileProfiles(m, profiles)
 	indexOwners(m)
+	m.readsCopiedLabels = readsCopiedLabels(m)
 	groupPods(m)
 	m.Attachments = volume.NewAttachments(m.Storage)
 	indexNominated(m)
@@ -96,7 +97,8 @@ func indexNominated(m *Cluster) {
 	}
 }
 
-// groupPods assigns a class to each pod. Pods of one template have one class, unless a profile reads measurements.
+// groupPods assigns a class to each pod. Pods of one template have one class, unless a profile reads measurements or a
+// selector reads copied labels.
 func groupPods(m *Cluster) {
 	byKey, byTemplate := map[string]*EquivalenceClass{}, map[*cluster.Template]*EquivalenceClass{}
 	var key []byte
@@ -117,7 +119,7 @@ func groupPods(m *Cluster) {
 				byKey[string(key)] = c
 				m.addClass(c)
 			}
-			if m.Packing != nil || m.Risk != nil || last == nil {
+			if m.Packing != nil || m.Risk != nil || m.readsCopiedLabels || last == nil {
 				last = nil
 			} else {
 				byTemplate[last] = c
@@ -130,7 +132,7 @@ func groupPods(m *Cluster) {
 
 // appendClassKey appends everything by which a scheduler can tell the pod from others.
 func (m *Cluster) appendClassKey(b []byte, p *cluster.Pod) []byte {
-	b = appendKey(b, p)
+	b = appendKey(b, p, labelsOf(m, p))
 	if m.Packing != nil {
 		b = binary.AppendVarint(b, expectedMilliCPU(m, p))
 	}
@@ -152,7 +154,7 @@ func (m *Cluster) addClass(c *EquivalenceClass) {
 
 func newClass(m *Cluster, p *cluster.Pod) *EquivalenceClass {
 	c := &EquivalenceClass{
-		Namespace: p.Object.Namespace, Labels: labels.Set(p.Object.Labels), Sample: p,
+		Namespace: p.Object.Namespace, Labels: labels.Set(maps.Clone(labelsOf(m, p))), Sample: p,
 		Profile: m.ProfileOf(p.Object.Spec.SchedulerName), Priority: ptr.Deref(p.Object.Spec.Priority, 0),
 		Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
 	}

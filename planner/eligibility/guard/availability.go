@@ -149,7 +149,7 @@ var lastReadyPod = Rule{plan.LastReadyPod, PlanScope, func(in Input) (string, bo
 }}
 
 // With the protection PodsWithoutPDB, users require a PodDisruptionBudget for every eviction.
-var noPodDisruptionBudget = Rule{plan.NoPodDisruptionBudget, TemplateScope, func(in Input) (string, bool) {
+var noPodDisruptionBudget = Rule{plan.NoPodDisruptionBudget, PodScope, func(in Input) (string, bool) {
 	return "no PodDisruptionBudget selects the pod (PodsWithoutPDB in guards.protect)",
 		len(in.Pod.Budgets) == 0 && in.Options.Protect[ProtectWithoutPDB]
 }}

@@ -21,7 +21,7 @@ var namespaceExcluded = Rule{plan.NamespaceExcluded, WorkloadScope, func(in Inpu
 	return fmt.Sprintf("namespaces.selector %q does not select namespace %s", scope.Namespaces, ns), true
 }}
 
-var podNotSelected = Rule{plan.PodNotSelected, TemplateScope, func(in Input) (string, bool) {
+var podNotSelected = Rule{plan.PodNotSelected, PodScope, func(in Input) (string, bool) {
 	selector := in.Options.PodSelector
 	if selector == nil || selector.Empty() {
 		return "", false
