@@ -85,7 +85,9 @@ func sameAmounts(a, b corev1.ResourceList) bool {
 func (m *ClusterModel) addCountedPods(in *cycle.Replacement) {
 	c, pod := in.Class, in.Class.Sample.Object
 	in.CountsPods = true
-	_, in.ScoredRequests = model.RequestsOf(pod, m.Cluster.Snap.Scheduler)
+	if in.ScoredRequests = c.Sample.NonZero; mayCountOtherwise(pod) {
+		_, in.ScoredRequests = model.RequestsOf(pod, m.Cluster.Snap.Scheduler)
+	}
 	if in.Err != nil {
 		return
 	}

@@ -38,7 +38,7 @@ func requiredFeatures(m *model.Cluster, pod *corev1.Pod) (nodedeclaredfeatures.F
 // DeclaredFeatures reports, by node, whether the node declares every feature that the pod needs;
 // nil if the pod needs none, or if the cluster's scheduler does not have the filter.
 func DeclaredFeatures(m *model.Cluster, pod *corev1.Pod) ([]bool, error) {
-	if !m.Snap.Scheduler.DeclaredFeatures {
+	if !m.Snap.Scheduler.DeclaredFeatures || model.FeatureBits(&pod.Spec) == 0 {
 		return nil, nil
 	}
 	need, err := requiredFeatures(m, pod)

@@ -189,10 +189,18 @@ func (s NodeSet) Clone() NodeSet {
 	return s
 }
 
-// Append appends the nodes of the set to the list, in the order in which the scheduler examines
-// nodes.
+// Append appends the nodes of the set to the list, in the order of NodeID.
 func (s NodeSet) Append(list []cluster.NodeID) []cluster.NodeID {
-	return slices.AppendSeq(slices.Grow(list, s.Count), s.InOrder())
+	if s.Count == 0 {
+		return list
+	}
+	end := len(list)
+	list = slices.Grow(list, s.Count+1)[:end+s.Count+1] // the loop has no branch, so it also writes the node after the last
+	for n, at := range s.Position {
+		list[end] = cluster.NodeID(n)
+		end += int(s.Bits[at>>6] >> (at & 63) & 1)
+	}
+	return list[:end]
 }
 
 // InOrder iterates over the set in the order in which the scheduler examines nodes.

@@ -31,14 +31,16 @@ func (c *waves) steps() (out []Step) {
 	return out
 }
 
-// restore replaces the current moves by those of o, unchanged.
+// restore replaces the current moves by those of o, unchanged. All waves are closed.
 func (c *rounds) restore(o attemptResult) {
-	c.rewind(c.waves.steps())
-	for _, m := range o.moves {
-		c.sim.Apply(m.Step)
-		c.waves.current.applyClosed(m.Step)
-		c.waves.moved[m.Pod] = true
-		c.account.Charge(m.Move)
+	if now := c.waves.moves; len(now) != len(o.moves) || len(now) > 0 && &now[0] != &o.moves[0] { // else nothing has changed since o
+		c.rewind(c.waves.steps())
+		for _, m := range o.moves {
+			c.sim.Apply(m.Step)
+			c.waves.current.applyClosed(m.Step)
+			c.waves.moved[m.Pod] = true
+			c.account.Charge(m.Move)
+		}
 	}
 	c.waves.moves, c.waves.hinted, c.account.Rejections = o.moves, o.hinted, o.rejections
 }
