@@ -58,7 +58,7 @@ func newWideCluster(rnd *rand.Rand, nodes int) *snapshotBuilder {
 
 // TestCertainLandings makes random waves in random clusters. For each pod of a wave, it asks for a certain landing
 // at the beginning of the wave, and after all moves of the wave. If there is one, the full prediction must not find
-// another winner than the nodes that Certain named. EVENKEEL_LONG=1 makes 100,000 waves.
+// another winner than the nodes that PossibleWinners named. EVENKEEL_LONG=1 makes 100,000 waves.
 func TestCertainLandings(t *testing.T) {
 	waves, made, asked, certain := 1500, 0, 0, 0
 	if os.Getenv("EVENKEEL_LONG") != "" {
@@ -126,12 +126,12 @@ func checkCertain(t *testing.T, w *ClusterModel, rnd *rand.Rand) (asked, certain
 	return asked, certain
 }
 
-// checkNamed reports whether Certain proves a landing, and checks that Predict finds no other winner than the nodes
-// that Certain names.
+// checkNamed reports whether PossibleWinners proves something, and checks that Predict finds no other winner than the nodes
+// that PossibleWinners names.
 func checkNamed(t *testing.T, w *ClusterModel, pod cluster.PodID, from cluster.NodeID) bool {
 	t.Helper()
-	var named []cluster.NodeID
-	if !w.Certain(pod, from, func(nodes []cluster.NodeID) bool { named = slices.Clone(nodes); return true }) {
+	named, ok := w.PossibleWinners(pod, from)
+	if !ok {
 		return false
 	}
 	at := w.Cluster.NodeOf(pod)
@@ -141,7 +141,7 @@ func checkNamed(t *testing.T, w *ClusterModel, pod cluster.PodID, from cluster.N
 	for _, s := range [...]prediction.State{pr.Terminating, pr.Gone} {
 		for _, n := range s.Winners {
 			if !slices.Contains(named, n) {
-				t.Errorf("%s may land on %s, which Certain does not name", w.Cluster.Snap.Pods[pod].Object.Name, w.Cluster.Snap.Nodes[n].Name)
+				t.Errorf("%s may land on %s, which PossibleWinners does not name", w.Cluster.Snap.Pods[pod].Object.Name, w.Cluster.Snap.Nodes[n].Name)
 			}
 		}
 	}

@@ -38,12 +38,12 @@ func (m *ClusterModel) PredictOdds(p cluster.PodID) prediction.Prediction {
 	return pr
 }
 
-// Certain reports whether bounds of scores prove that the replacement of p, which leaves from, lands on a node that
-// accepts approves, in both states of the victim. It neglects probabilities below 10^-8. It asks accepts once, about
-// all nodes that may win, and costs a fraction of a prediction. The result false says nothing. The pod must be
-// supported.
-func (m *ClusterModel) Certain(p cluster.PodID, from cluster.NodeID, accepts func([]cluster.NodeID) bool) bool {
-	return m.predictor().Certain(m.replacementOf(p), p, from, accepts)
+// PossibleWinners returns nodes of which bounds of scores prove that the replacement of p, which leaves from, lands on
+// one of them, in both states of the victim. It neglects probabilities below 10^-8, and costs a fraction of a
+// prediction. The result ok is false if the bounds prove nothing. The nodes are valid until the next call. The pod must
+// be supported.
+func (m *ClusterModel) PossibleWinners(p cluster.PodID, from cluster.NodeID) (nodes []cluster.NodeID, ok bool) {
+	return m.predictor().PossibleWinners(m.replacementOf(p), p, from)
 }
 
 // FeasibleOnceGone returns the nodes that pass every filter once the victim is gone, as

@@ -16,7 +16,7 @@ import (
 const (
 	coverDepth  = 24
 	maxLost     = 16
-	maxPossible = 1500 // nodes that Certain lists
+	maxPossible = 1500 // nodes that PossibleWinners lists
 	maxCovered  = 16   // divisions of the nodes into groups with covers
 )
 
@@ -41,21 +41,22 @@ type scoreBounds struct {
 	possible          []cluster.NodeID
 }
 
-// Certain reports whether bounds prove that the replacement of p lands on nodes that accepts approves, in both
-// states of the victim. If it proves that, it costs a fraction of Predict. The result false says nothing.
+// PossibleWinners returns nodes of which bounds prove that the replacement of p lands on one of them, in both states of
+// the victim. It costs a fraction of Predict. The result ok is false if the bounds prove nothing. The nodes are valid
+// until the next call.
 //
 // The parameter from is the node that the victim leaves. In the model, the pod may be on another node already, as
 // if its replacement had landed there.
 //
 // Every window contains nodes of a cover. The least score of such a node is a lower bound for the winner of every
-// window. A node whose greatest score is below that bound cannot win. The list of accepts contains all others. A
+// window. A node whose greatest score is below that bound cannot win. The result contains all others. A
 // random sample contains no node of a cover with a probability below 10^-8; Predict neglects more. While the victim
 // terminates, only its own node differs, and has less room. So what holds once it is gone holds before.
-func (q *Predictor) Certain(in *cycle.Replacement, p cluster.PodID, from cluster.NodeID, accepts func([]cluster.NodeID) bool) bool {
+func (q *Predictor) PossibleWinners(in *cycle.Replacement, p cluster.PodID, from cluster.NodeID) (nodes []cluster.NodeID, ok bool) {
 	m := q.nodes.model
 	at := m.PodNode[p]
 	if q.setPod(in, p); at == cluster.NoNode || from == cluster.NoNode || !q.boundsApply() {
-		return false
+		return nil, false
 	}
 	m.AdjustSpread(p, at, -1)
 	defer m.AdjustSpread(p, at, 1)
@@ -65,11 +66,10 @@ func (q *Predictor) Certain(in *cycle.Replacement, p cluster.PodID, from cluster
 	q.top.computeBounds()
 	least, ok := q.leastWinningScore()
 	if !ok {
-		return false
+		return nil, false
 	}
-	list, listed := q.possibleWinners(least)
-	q.bounds.possible = list
-	return listed && accepts(list)
+	q.bounds.possible, ok = q.possibleWinners(least)
+	return q.bounds.possible, ok
 }
 
 // Feasible returns the nodes that pass every filter once the victim is gone; see prediction.State. The set is valid

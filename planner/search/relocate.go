@@ -117,10 +117,12 @@ func (c *Simulation) certain(m Move, from cluster.NodeID) bool {
 	if m.Kind != Relocate {
 		return false
 	}
-	return c.Model.Certain(m.Pod, from, func(nodes []cluster.NodeID) bool {
-		places := c.Goals.CheckTargets(m.Pod, from)
-		return !slices.Contains(nodes, from) && places.Count(nodes, c.MayTake(m.Pod)) == len(nodes)
-	})
+	nodes, known := c.Model.PossibleWinners(m.Pod, from)
+	if !known || slices.Contains(nodes, from) {
+		return false
+	}
+	places := c.Goals.CheckTargets(m.Pod, from)
+	return places.Count(nodes, c.MayTake(m.Pod)) == len(nodes)
 }
 
 // countPrediction counts a predicted landing.
