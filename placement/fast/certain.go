@@ -218,27 +218,28 @@ func (q *Predictor) coversOf(groups *nodeGroups) []cover {
 
 // hasCover reports whether the group has a cover for the pod. It finds a new one if many nodes have lost room.
 func (q *Predictor) hasCover(c *cover, g int) bool {
-	stale := 0
-	for _, at := range c.positions {
-		if !q.countsFor(c, at) {
-			stale++
+	stale, lost := q.countLost(c)
+	if stale > maxLost/2 || len(c.positions) == 0 {
+		if !q.findCover(c, g) {
+			return false
 		}
-	}
-	if (stale > maxLost/2 || len(c.positions) == 0) && !q.findCover(c, g) {
-		return false
-	}
-	lost := 0
-	for _, at := range c.positions {
-		if bit := uint64(1) << (at & 63); !q.countsFor(c, at) || q.feasible.bits[at>>6]&^q.special.positions[at>>6]&bit == 0 {
-			lost++
-		}
+		_, lost = q.countLost(c)
 	}
 	return lost <= maxLost
 }
 
-// countsFor reports whether a node has the room and the balance of the nodes of a cover.
-func (q *Predictor) countsFor(c *cover, at int32) bool {
-	return q.nodes.freePercent[at] >= c.free && q.nodes.amplePositions[at>>6]>>(at&63)&1 != 0 && q.nodes.scoring[at].balance >= c.balance
+// countLost counts the nodes of a cover that lack its room or balance, and all that do not count for the pod.
+func (q *Predictor) countLost(c *cover) (stale, lost int) {
+	for _, at := range c.positions {
+		word, shift := at>>6, at&63
+		switch {
+		case q.nodes.freePercent[at] < c.free || q.nodes.amplePositions[word]>>shift&1 == 0 || q.nodes.scoring[at].balance < c.balance:
+			stale++
+		case q.feasible.bits[word]&^q.special.positions[word]>>shift&1 == 0:
+			lost++
+		}
+	}
+	return stale, stale + lost
 }
 
 // findCover finds the cover with the most free room among the ample nodes of a group. The result is false if there is

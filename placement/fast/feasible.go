@@ -51,6 +51,7 @@ type feasibleNodes struct {
 	nodes         *nodeResources
 	groupAllowed  []bool   // by node group: the filters that count pods by domain pass it
 	openPositions []uint64 // bit set of the positions of allowed groups
+	all           []int32  // every position
 
 	count       int
 	positions   []int32  // rising; then those of the first window again, plus the number of nodes
@@ -199,10 +200,7 @@ func (f *feasibleNodes) find() {
 		at := f.positions[count:]
 		count += bits.OnesCount64(word)
 		if word == math.MaxUint64 {
-			at = at[:64]
-			for k := range at {
-				at[k] = int32(low + k)
-			}
+			copy(at, f.all[low:low+64])
 			continue
 		}
 		for k := 0; word != 0; k++ {

@@ -227,6 +227,9 @@ func NewPredictor(w *model.Cluster, groups *GroupCache) *Predictor {
 	w.OnChange = q.nodes.update
 	q.pod.scratch = &cycle.Scratch{}
 	q.feasible = feasibleNodes{pod: &q.pod, nodes: &q.nodes, positions: make([]int32, 2*n), bits: make([]uint64, words), countBefore: make([]int32, words)}
+	for at := range int32(n) {
+		q.feasible.all = append(q.feasible.all, at)
+	}
 	q.special = specialNodes{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, top: &q.top, positions: make([]uint64, words)}
 	q.top = topNodes{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, special: &q.special, scores: &q.scores}
 	q.scores = relativeScores{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, special: &q.special}

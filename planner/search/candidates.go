@@ -14,8 +14,11 @@ func (c *rounds) candidates(g int) []candidate {
 	of := &c.sim.Goals.Goals[g]
 	tried := c.triedMark(g)
 	for _, id := range c.problem.PodsOf(g) {
+		if c.waves.moved[id] || c.triedIn[id] == tried {
+			continue
+		}
 		from := c.sim.NodeOf(id)
-		if c.waves.moved[id] || c.triedIn[id] == tried || from == cluster.NoNode || !c.sim.Goals.CouldImprove(g, id, from) {
+		if from == cluster.NoNode || !c.sim.Goals.CouldImprove(g, id, from) {
 			continue
 		}
 		if c.waves.scope == nodeAndGroup && !c.sim.Goals.InStatedOrder(g) && !c.sim.Goals.CouldImproveNodeAndGroup(id, from) {

@@ -122,7 +122,7 @@ func (p *Problem) NewWave() *Wave { return p.newWave(p.Start, 1) }
 func (p *Problem) newWave(now *Simulation, number int) *Wave {
 	crowded := *now
 	crowded.Model = now.Model.Clone()
-	w := &Wave{Start: now.Clone(), Now: now, Crowded: &crowded, eligible: p.Account.Eligibility, terminating: map[cluster.NodeID]int{},
+	w := &Wave{Start: now.Clone(), Now: now, Crowded: &crowded, eligible: p.Account.Eligibility, terminating: make([]int32, len(now.Snapshot.Nodes)),
 		placesAtStart: map[placesKey]*places{}}
 	w.begin(p.newConsumed(), number)
 	return w

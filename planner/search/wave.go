@@ -37,8 +37,8 @@ type Wave struct {
 	Seen func(c *Simulation, m Move, l *Landing)
 	// unlandable caches the pods without an acceptable landing.
 	unlandable rejectedSinceMove
-	// terminating counts the evicted pods of the wave by their nodes.
-	terminating map[cluster.NodeID]int
+	// terminating has the number of evicted pods of the wave, by node.
+	terminating []int32
 	// withAffinity counts the evicted pods of the wave that have inter-pod affinity.
 	withAffinity int
 	// placeless counts the members without a predicted place.
