@@ -64,7 +64,6 @@ type Cluster struct {
 	Nominated         map[cluster.NodeID][]cluster.PodID
 	terminating       map[cluster.PodID]cluster.NodeID // pods that still run beside their replacements; see PlaceReplacement
 	readsCopiedLabels bool                             // see labelsOf
-	labelBuffer       map[string]string                // of labelsOf
 	LastID            int                              // highest ID of a Topology or NodeChecks
 	OnChange          func(cluster.NodeID)             // called with each node whose pods change; nil: no call
 

@@ -11,23 +11,19 @@ import (
 )
 
 // labelsOf returns the labels of a pod by which schedulers select it. A new pod has no label that the API server copies
-// from the node. So pods on different nodes are of one class, unless some selector reads these labels. The result is
-// valid until the next call.
-func labelsOf(m *Cluster, p *cluster.Pod) map[string]string {
+// from the node. So pods on different nodes are of one class, unless some selector reads these labels.
+func labelsOf(m *Cluster, p *cluster.Pod) labels.Set {
 	own := p.Object.Labels
 	if m.readsCopiedLabels || !hasCopiedLabel(own) {
 		return own
 	}
-	if m.labelBuffer == nil {
-		m.labelBuffer = map[string]string{}
-	}
-	clear(m.labelBuffer)
+	out := labels.Set{}
 	for key, value := range own {
 		if !isCopiedLabel(key) {
-			m.labelBuffer[key] = value
+			out[key] = value
 		}
 	}
-	return m.labelBuffer
+	return out
 }
 
 // readsCopiedLabels reports whether a selector of a pod, of a Service or of a controller reads labels that the API

@@ -113,9 +113,10 @@ func groupPods(m *Cluster) {
 			c, last = byTemplate[p.Template], p.Template
 		}
 		if c == nil {
-			key = m.appendClassKey(key[:0], p)
+			labels := labelsOf(m, p)
+			key = m.appendClassKey(key[:0], p, labels)
 			if c = byKey[string(key)]; c == nil {
-				c = newClass(m, p)
+				c = newClass(m, p, labels)
 				byKey[string(key)] = c
 				m.addClass(c)
 			}
@@ -130,9 +131,9 @@ func groupPods(m *Cluster) {
 	}
 }
 
-// appendClassKey appends everything by which a scheduler can tell the pod from others.
-func (m *Cluster) appendClassKey(b []byte, p *cluster.Pod) []byte {
-	b = appendKey(b, p, labelsOf(m, p))
+// appendClassKey appends everything by which a scheduler can tell the pod, with these labels, from others.
+func (m *Cluster) appendClassKey(b []byte, p *cluster.Pod, labels labels.Set) []byte {
+	b = appendKey(b, p, labels)
 	if m.Packing != nil {
 		b = binary.AppendVarint(b, expectedMilliCPU(m, p))
 	}
@@ -152,9 +153,9 @@ func (m *Cluster) addClass(c *EquivalenceClass) {
 	}
 }
 
-func newClass(m *Cluster, p *cluster.Pod) *EquivalenceClass {
+func newClass(m *Cluster, p *cluster.Pod, labels labels.Set) *EquivalenceClass {
 	c := &EquivalenceClass{
-		Namespace: p.Object.Namespace, Labels: labels.Set(maps.Clone(labelsOf(m, p))), Sample: p,
+		Namespace: p.Object.Namespace, Labels: labels, Sample: p,
 		Profile: m.ProfileOf(p.Object.Spec.SchedulerName), Priority: ptr.Deref(p.Object.Spec.Priority, 0),
 		Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
 	}
