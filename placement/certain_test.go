@@ -126,8 +126,8 @@ func checkCertain(t *testing.T, w *ClusterModel, rnd *rand.Rand) (asked, certain
 	return asked, certain
 }
 
-// checkNamed reports whether PossibleWinners proves something, and checks that Predict finds no other winner than the nodes
-// that PossibleWinners names.
+// checkNamed reports whether PossibleWinners proves something, and checks that Predict finds no other winner than the
+// nodes that it names.
 func checkNamed(t *testing.T, w *ClusterModel, pod cluster.PodID, from cluster.NodeID) bool {
 	t.Helper()
 	named, ok := w.PossibleWinners(pod, from)

@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
-// TestClassesIgnoreCopiedLabels has the six pods of a ReplicaSet in three zones. Since Kubernetes 1.35, each of them has
-// the zone of its node as a label. The pods have one template and one class, except if a selector reads that label.
+// TestClassesIgnoreCopiedLabels has the six pods of a ReplicaSet in three zones. Since Kubernetes 1.35, each of them
+// has the zone of its node as a label. The pods have one template and one class, except if a selector reads that label.
 func TestClassesIgnoreCopiedLabels(t *testing.T) {
 	zone := map[string]string{corev1.LabelTopologyZone: "z1"}
 	reads := &metav1.LabelSelector{MatchLabels: zone}
