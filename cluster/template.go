@@ -17,8 +17,8 @@ import (
 // different templates may be alike, too.
 type Template struct{ requests, nonZero Resources }
 
-// CopiedLabels are the labels of a node that the API server copies to a pod when it binds the pod to the node (admission
-// plugin PodTopologyLabels, on by default since Kubernetes 1.35).
+// CopiedLabels are the labels of a node that the API server copies to a pod when it binds the pod to the node
+// (admission plugin PodTopologyLabels, on by default since Kubernetes 1.35).
 var CopiedLabels = [...]string{corev1.LabelTopologyZone, corev1.LabelTopologyRegion}
 
 // newTemplate returns the template of the pod k. It is that of the pod last, which may be nil, if both are alike.
