@@ -144,6 +144,9 @@ func (b *builder) addPod(k *indexedPod) {
 	if pod.Node == NoNode {
 		b.recordUnattempted(&pod)
 	}
+	if n := len(b.s.Pods); n == 0 || !pod.HasTemplateOf(&b.s.Pods[n-1]) {
+		b.s.templateRuns = append(b.s.templateRuns, pod.ID)
+	}
 	b.s.Pods = append(b.s.Pods, pod)
 }
 

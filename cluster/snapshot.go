@@ -9,6 +9,7 @@ package cluster
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -51,6 +52,7 @@ type Snapshot struct {
 	Unattempted map[string][]PodID
 	// changesUnderWay is true if a bound pod leaves by itself, or if an unbound pod is nominated for a node.
 	changesUnderWay bool
+	templateRuns    []PodID // the first pod of each run, see TemplateRuns
 	nodeByName      map[string]NodeID
 	podByUID        func() map[string]PodID // makes the map when it is first called
 	namespaceByName map[string]*corev1.Namespace
@@ -78,6 +80,21 @@ func (s *Snapshot) NodeByName(name string) *Node {
 		return &s.Nodes[id]
 	}
 	return nil
+}
+
+// TemplateRuns returns the pods in order, in runs of neighbors with the same template.
+func (s *Snapshot) TemplateRuns() iter.Seq[[]Pod] {
+	return func(yield func([]Pod) bool) {
+		for i, first := range s.templateRuns {
+			end := len(s.Pods)
+			if i+1 < len(s.templateRuns) {
+				end = int(s.templateRuns[i+1])
+			}
+			if !yield(s.Pods[first:end]) {
+				return
+			}
+		}
+	}
 }
 
 // PodByUID returns the pod with this UID, or nil.

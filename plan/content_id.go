@@ -10,14 +10,34 @@ import (
 	"slices"
 )
 
-// ContentID returns a hash of a plan without its ID, in 16 hex digits. Equal plans have equal IDs.
+// ContentID returns a hash of a plan without its ID, in 16 hex digits. Equal plans have equal IDs. The hash is that of
+// the plan's JSON, in which the moves are encoded one by one: a buffer for thousands of them costs more than the rest.
 func ContentID(p Plan) string {
-	p.ID = ""
-	sum := sha256.New()
-	if err := json.NewEncoder(withoutNewline{sum}).Encode(p); err != nil {
+	moves, sum := p.Moves, sha256.New()
+	p.ID, p.Moves = "", moves[:0]
+	key := []byte(`"moves":[`) // no field before Moves has a list with this key
+	var all bytes.Buffer
+	encodeTo(json.NewEncoder(&all), &p)
+	before, after, found := bytes.Cut(bytes.TrimSuffix(all.Bytes(), []byte("\n")), key)
+	sum.Write(before)
+	if found {
+		sum.Write(key)
+	}
+	each := json.NewEncoder(withoutNewline{sum})
+	for i := range moves {
+		if i > 0 {
+			sum.Write([]byte(","))
+		}
+		encodeTo(each, &moves[i])
+	}
+	sum.Write(after)
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+func encodeTo(to *json.Encoder, v any) {
+	if err := to.Encode(v); err != nil {
 		panic("plan: marshalling a plan: " + err.Error()) // cannot happen: a plan has only data types
 	}
-	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // withoutNewline drops the newline that an Encoder writes last, so the bytes are those of json.Marshal.

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -281,19 +280,10 @@ func compareLimits(p *cluster.Pod, start, done *limits.Counter, moved bool, mode
 	return out
 }
 
-// nodeUsage returns the known usage of the node by resource, as a share of the node's total.
-func nodeUsage(state plan.State, node string) map[string]float64 {
-	i := slices.IndexFunc(state.Nodes, func(n plan.NodeState) bool { return n.Name == node })
-	if i < 0 {
-		return nil
-	}
-	return maps.Clone(state.Nodes[i].Used)
-}
-
 // describeNode returns the state of the node itself, without its pods.
 func describeNode(c *search.Result, n *cluster.Node) *plan.NodeStatus {
 	return &plan.NodeStatus{
 		Zone: c.Account.Limits.Zones[n.ID], InScope: c.Options.Guards.Scope.HasNode(n), State: c.End.Targets.State(n),
-		Used: nodeUsage(summary.DescribeState(c), n.Name), Hint: summary.HintOf(c, n.Name),
+		Used: summary.UsageOf(c, n), Hint: summary.HintOf(c, n.Name),
 	}
 }

@@ -39,7 +39,7 @@ func planInputs(c *search.Result, strategies []plan.StrategyState) []plan.Input 
 	if why := c.Snapshot.Objects.PlannerStateError; why != "" {
 		in = append(in, plan.UnknownStateInput(in[0].Age, why))
 	}
-	in = append(in, unknownKinds(c.Snapshot.Objects, in[0].Age)...)
+	in = append(in, unknownKinds(c.Snapshot, in[0].Age)...)
 	problems := c.Account.Eligibility.Guards.Annotations.Problems(c.Snapshot, c.Options.Guards.TimeZone)
 	if len(problems) == 0 {
 		return in
@@ -214,27 +214,32 @@ func describeRequestsInput(s *cluster.Snapshot, now time.Time) plan.Input {
 var admissionKinds = []struct {
 	kind, source, unchecked, resource string
 	known                             func(*cluster.Objects) bool
-	unneeded                          func(*cluster.Objects) bool // nil if every pod needs them
+	neededBy                          func(*corev1.PodSpec) bool // nil if every pod needs them
 }{
 	{cluster.KindOf[*corev1.LimitRange](), "limitRanges", "a LimitRange may refuse replacements", "limits",
 		cluster.Knows[*corev1.LimitRange], nil},
 	{cluster.KindOf[*corev1.ServiceAccount](), "serviceAccounts", "replacements may name a ServiceAccount that is gone", "serviceaccounts",
 		cluster.Knows[*corev1.ServiceAccount], nil},
 	{cluster.KindOf[*nodev1.RuntimeClass](), "runtimeClasses", "replacements may name a RuntimeClass that is gone, or land on a node without its handler", "runtimeclasses",
-		cluster.Knows[*nodev1.RuntimeClass], noPod(func(s *corev1.PodSpec) bool { return s.RuntimeClassName != nil })},
+		cluster.Knows[*nodev1.RuntimeClass], func(s *corev1.PodSpec) bool { return s.RuntimeClassName != nil }},
 	{cluster.KindOf[*schedulingv1.PriorityClass](), "priorityClasses", "replacements may name a PriorityClass that is gone", "priorityclasses",
-		cluster.Knows[*schedulingv1.PriorityClass], noPod(func(s *corev1.PodSpec) bool { return s.PriorityClassName != "" })},
+		cluster.Knows[*schedulingv1.PriorityClass], func(s *corev1.PodSpec) bool { return s.PriorityClassName != "" }},
 }
 
-func noPod(needs func(*corev1.PodSpec) bool) func(*cluster.Objects) bool {
-	return func(o *cluster.Objects) bool {
-		return !slices.ContainsFunc(o.Pods, func(p *corev1.Pod) bool { return needs(&p.Spec) })
+// isNeeded reports whether a pod needs an object of the kind. The pods of one template agree.
+func isNeeded(s *cluster.Snapshot, neededBy func(*corev1.PodSpec) bool) bool {
+	for run := range s.TemplateRuns() {
+		if neededBy(&run[0].Object.Spec) {
+			return true
+		}
 	}
+	return false
 }
 
 // unknownKinds returns an input for the events and for each of the admissionKinds that are unknown. Files that list no
 // kinds get one input for all.
-func unknownKinds(o *cluster.Objects, age string) (in []plan.Input) {
+func unknownKinds(s *cluster.Snapshot, age string) (in []plan.Input) {
+	o := s.Objects
 	if why := o.Unread[cluster.KindOf[*corev1.Event]()]; why != "" {
 		in = append(in, plan.Input{Source: "events", Age: age, Coverage: 0, Problems: []string{
 			"not every event FailedCreate is known, so a controller that cannot create pods may go unnoticed while it lacks none: " + why}})
@@ -245,7 +250,7 @@ func unknownKinds(o *cluster.Objects, age string) (in []plan.Input) {
 		switch {
 		case unread:
 			in = append(in, plan.Input{Source: k.source, Age: age, Coverage: 0, Problems: []string{why + "; " + k.unchecked + ", which is not checked"}})
-		case !k.known(o) && (k.unneeded == nil || !k.unneeded(o)):
+		case !k.known(o) && (k.neededBy == nil || isNeeded(s, k.neededBy)):
 			_, kind, _ := strings.Cut(k.kind, " ")
 			missing, resources = append(missing, kind), append(resources, k.resource)
 		}
@@ -261,11 +266,8 @@ func unknownKinds(o *cluster.Objects, age string) (in []plan.Input) {
 // missingNamespaces says which pods stay because the snapshot lacks their Namespace, or "".
 func missingNamespaces(s *cluster.Snapshot) string {
 	missing := map[string]bool{}
-	for i := range s.Pods {
-		if i > 0 && s.Pods[i].HasTemplateOf(&s.Pods[i-1]) {
-			continue
-		}
-		if ns := s.Pods[i].Object.Namespace; s.Namespace(ns) == nil {
+	for run := range s.TemplateRuns() {
+		if ns := run[0].Object.Namespace; s.Namespace(ns) == nil {
 			missing[ns] = true
 		}
 	}

@@ -3,6 +3,7 @@ package summary
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -35,12 +36,11 @@ func OtherDeschedulersIn(s *cluster.Snapshot) []plan.OtherDescheduler {
 		}
 	}
 	asked := make([]bool, len(s.Workloads)) // workloads already checked; all pods of a workload are alike
-	for i := range s.Pods {
-		p := &s.Pods[i]
-		if p.Terminal || p.Workload != cluster.NoWorkload && asked[p.Workload] {
-			continue
-		}
+	for p := range differentPods(s) {
 		if p.Workload != cluster.NoWorkload {
+			if asked[p.Workload] {
+				continue
+			}
 			asked[p.Workload] = true
 		}
 		kind, owner := ownerToRemove(s, p)
@@ -55,6 +55,18 @@ func OtherDeschedulersIn(s *cluster.Snapshot) []plan.OtherDescheduler {
 			cmp.Compare(a.Program, b.Program))
 	})
 	return out
+}
+
+// differentPods returns the pods that have not ended, and only the first of neighbors with the same template.
+func differentPods(s *cluster.Snapshot) iter.Seq[*cluster.Pod] {
+	return func(yield func(*cluster.Pod) bool) {
+		for run := range s.TemplateRuns() {
+			i := slices.IndexFunc(run, func(p cluster.Pod) bool { return !p.Terminal })
+			if i >= 0 && !yield(&run[i]) {
+				return
+			}
+		}
+	}
 }
 
 // ownerToRemove returns the object that creates the pod again: the CronJob of a Job, another workload, or the pod.
@@ -95,11 +107,8 @@ func deschedulerProgram(labels map[string]string, spec *corev1.PodSpec) string {
 func otherReleasesInput(s *cluster.Snapshot, age string) plan.Input {
 	in := plan.Input{Source: "others", Age: age, Coverage: 1, Problems: []string{}}
 	var releases []string
-	for i := range s.Pods {
-		if i > 0 && !s.Pods[i-1].Terminal && s.Pods[i].HasTemplateOf(&s.Pods[i-1]) {
-			continue
-		}
-		if o := s.Pods[i].Object; !s.Pods[i].Terminal && o.Labels[nameLabel] == "evenkeel" {
+	for p := range differentPods(s) {
+		if o := p.Object; o.Labels[nameLabel] == "evenkeel" {
 			releases = append(releases, o.Namespace+"/"+o.Labels[instanceLabel])
 		}
 	}

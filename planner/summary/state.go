@@ -9,23 +9,56 @@ import (
 // reported lists the resources shown in node states.
 var reported = []string{"cpu", "memory"}
 
-// DescribeState describes the cluster after the moves.
-func DescribeState(c *search.Result) plan.State {
+// describeStates describes the cluster before and after the moves. Nodes and workloads that the moves do not change are
+// described once, so both states may share their maps, which are read-only.
+func describeStates(c *search.Result) (before, after plan.State) {
+	start, changed := c.Problem.NoMoves(), newChanges(c)
+	before, after = describeTotals(start), describeTotals(c)
+	for i := range c.Snapshot.Nodes {
+		was := nodeState(start, &c.Snapshot.Nodes[i])
+		is := was
+		if changed.nodes[i] {
+			is = nodeState(c, &c.Snapshot.Nodes[i])
+		}
+		before.Nodes, after.Nodes = append(before.Nodes, was), append(after.Nodes, is)
+	}
+	addUsage(start, &before)
+	addUsage(c, &after)
+	addWorkloads(start, c, changed.workloads, &before, &after)
+	return before, after
+}
+
+// changes marks the nodes and the workloads of the moves of a search.
+type changes struct{ nodes, workloads []bool }
+
+func newChanges(c *search.Result) changes {
+	x := changes{make([]bool, len(c.Snapshot.Nodes)), make([]bool, len(c.Snapshot.Workloads))}
+	for i := range c.Moves {
+		for _, n := range [...]cluster.NodeID{c.Moves[i].From, c.Moves[i].Landing.To} {
+			if n != cluster.NoNode {
+				x.nodes[n] = true
+			}
+		}
+		if w := c.Snapshot.Pods[c.Moves[i].Pod].Workload; w != cluster.NoWorkload {
+			x.workloads[w] = true
+		}
+	}
+	return x
+}
+
+// describeTotals describes the cluster after the moves without its nodes and workloads.
+func describeTotals(c *search.Result) plan.State {
 	st := plan.State{
-		Nodes:       make([]plan.NodeState, len(c.Snapshot.Nodes)),
+		Nodes:       make([]plan.NodeState, 0, len(c.Snapshot.Nodes)),
 		Utilization: map[string]plan.Distribution{},
 		Excess:      map[string]float64{},
-		Workloads:   workloadStates(c),
-	}
-	for i := range c.Snapshot.Nodes {
-		st.Nodes[i] = nodeState(c, &c.Snapshot.Nodes[i])
+		Workloads:   make([]plan.WorkloadState, 0, len(c.Snapshot.Workloads)),
 	}
 	for _, r := range reported {
 		st.Utilization[r] = requestDistribution(c, r)
 	}
-	addUsage(c, &st)
-	for i, g := range c.End.Goals.Goals {
-		if g.ID != "" && g.Kind != plan.PodAway { // of these, addGoals adds those that the plan lists
+	for i := range c.End.Goals.Goals {
+		if g := &c.End.Goals.Goals[i]; g.ID != "" && g.Kind != plan.PodAway { // of these, addGoals adds those that the plan lists
 			st.Excess[g.ID] = c.End.Goals.ReportedExcess(i)
 		}
 	}
@@ -83,28 +116,33 @@ func Blocks(c *search.Result) []plan.EvictionBlock {
 // noZone is the zone of nodes without a zone label.
 const noZone = ""
 
-// workloadStates returns every workload with bound pods, with its pods by zone and its failure category. Workloads
-// whose pods belong to their nodes are left out.
-func workloadStates(c *search.Result) []plan.WorkloadState {
+// addWorkloads adds every workload with bound pods, with its pods by zone and its failure category, to the states before
+// and after the moves. Workloads whose pods belong to their nodes are left out.
+func addWorkloads(start, end *search.Result, changed []bool, before, after *plan.State) {
 	zones := map[string]bool{}
-	for _, z := range c.Account.Limits.Zones {
+	for _, z := range end.Account.Limits.Zones {
 		if z != noZone {
 			zones[z] = true
 		}
 	}
-	out, busy := make([]plan.WorkloadState, 0, len(c.Snapshot.Workloads)), plan.NewWorkloadUtilization(c.Snapshot, c.Options.Guards.Scope)
+	busy := plan.NewWorkloadUtilization(end.Snapshot, end.Options.Guards.Scope)
 	var pods []cluster.PodID // reused
-	for i := range c.Snapshot.Workloads {
-		w := &c.Snapshot.Workloads[i]
-		if w.BelongsToNodes(c.Snapshot) {
+	for i := range end.Snapshot.Workloads {
+		w := &end.Snapshot.Workloads[i]
+		if w.BelongsToNodes(end.Snapshot) {
 			continue
 		}
 		var st plan.WorkloadState
-		if st, pods = workloadState(c, w, zones, busy, pods[:0]); len(pods) > 0 {
-			out = append(out, st)
+		if st, pods = workloadState(start, w, zones, busy, pods[:0]); len(pods) > 0 {
+			before.Workloads = append(before.Workloads, st)
+		}
+		if changed[i] {
+			st, pods = workloadState(end, w, zones, busy, pods[:0])
+		}
+		if len(pods) > 0 {
+			after.Workloads = append(after.Workloads, st)
 		}
 	}
-	return out
 }
 
 // workloadState describes one workload, and appends its bound pods.

@@ -20,15 +20,18 @@ const validity = 15 * time.Minute
 // Summarize converts the result of a search to a plan.
 func Summarize(c *search.Result) plan.Plan {
 	strategies := strategyStates(c)
+	before, after := describeStates(c)
 	out := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan",
 		TakenAt: c.Snapshot.TakenAt.UTC(), TakenAtEstimated: c.Snapshot.Objects.TakenAt.IsZero(), Expires: c.Problem.Now.Add(validity).UTC(),
 		Cluster:    plan.ClusterInfo{UID: c.Snapshot.ClusterUID, Version: c.Snapshot.Version()},
 		ConfigHash: c.Options.ConfigHash,
-		Moves:      []plan.Move{},
+		Moves:      make([]plan.Move, 0, len(c.Moves)),
 		Rejections: c.Account.Rejections.List(c.Snapshot, c.Options.SamplesPerCode),
 		Goals:      []plan.Goal{},
-		Before:     DescribeState(c.Problem.NoMoves()),
+		Before:     before,
+		After:      after,
+		Bound:      lowerbound.Compute(c),
 		Strategies: strategies,
 		Schedulers: c.Problem.Schedulers,
 		Inputs:     planInputs(c, strategies),
@@ -46,7 +49,6 @@ func Summarize(c *search.Result) plan.Plan {
 		m.Step = i + 1
 		out.Moves = append(out.Moves, m)
 	}
-	out.After, out.Bound = DescribeState(c), lowerbound.Compute(c)
 	out.GoalsNotMovable = c.CountFixed()
 	if reason, cut := c.End.LimitReached(); cut {
 		out.StoppedAt, out.GoalsNotTried = c.Snapshot.Work.StoppedAt(), c.NotTried
@@ -82,7 +84,7 @@ func GracePeriodSeconds(o *search.Options, p *cluster.Pod) int64 {
 func DescribeMove(c *search.Result, st search.WaveStep) plan.Move {
 	p := &c.Snapshot.Pods[st.Pod]
 	m := plan.Move{
-		Pod: plan.PodRefOf(p), Owner: plan.OwnerRefOf(c.Snapshot, p), Goals: []string{},
+		Pod: plan.PodRefOf(p), Owner: plan.OwnerRefOf(c.Snapshot, p), Goals: make([]string, 0, len(st.Landing.ImprovedGoals)),
 		From: c.Snapshot.Nodes[st.From].Name, To: c.End.NodeName(st.Landing.To),
 		Acceptable: plan.Acceptable{Nodes: st.Landing.Acceptable},
 		Confidence: st.Landing.Confidence, ReturnProbability: st.Landing.ReturnProbability, PendingProbability: st.Landing.PendingProbability,

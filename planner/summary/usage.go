@@ -73,6 +73,20 @@ func addUsage(c *search.Result, st *plan.State) {
 	}
 }
 
+// UsageOf returns the known usage of the node by resource after the moves, as a share of the node's total.
+func UsageOf(c *search.Result, n *cluster.Node) map[string]float64 {
+	var used map[string]float64
+	for _, u := range usageByResource(c) {
+		if f, known := u.of[n.ID]; known {
+			if used == nil {
+				used = map[string]float64{}
+			}
+			used[u.resource] = plan.Round(f)
+		}
+	}
+	return used
+}
+
 // loadInput describes the usage data: source, age, and the share of nodes in scope with known usage. The problems
 // name the goals and strategies that do not act because data is missing.
 func loadInput(c *search.Result) (plan.Input, bool) {

@@ -150,14 +150,15 @@ func (o Options) SchedulerStates(s *cluster.Snapshot, profiles map[string]schedu
 	for name := range seen {
 		pods[name] = 0
 	}
-	name := ""
-	for i := range s.Pods {
-		p := &s.Pods[i]
-		if i == 0 || !p.HasTemplateOf(&s.Pods[i-1]) {
-			name = SchedulerName(p.Object)
+	for run := range s.TemplateRuns() {
+		bound := 0
+		for i := range run {
+			if run[i].Node != cluster.NoNode && !run[i].Terminal {
+				bound++
+			}
 		}
-		if p.Node != cluster.NoNode && !p.Terminal {
-			pods[name]++
+		if bound > 0 {
+			pods[SchedulerName(run[0].Object)] += bound
 		}
 	}
 	var out []plan.SchedulerState
