@@ -22,7 +22,8 @@ func uncountedDomains(c *search.Result, strategies []plan.StrategyState) []strin
 		keys[limits.ZoneKey] = true // a closed zone can be the reason why a strategy has no goal
 	}
 	missing := map[[2]string]int{} // by key and value: number of goals that do not count it but have pods there
-	for i, g := range c.End.Goals.Goals {
+	for i := range c.End.Goals.Goals {
+		g := &c.End.Goals.Goals[i]
 		if k, ok := c.End.Goals.Measures[i].(*goal.SkewMeasure); ok {
 			keys[g.TopologyKey] = true
 			for value := range domainsOutside(c, k, g) {
@@ -62,7 +63,10 @@ func isCounted(c *search.Result, key, value string) bool {
 
 // domainsOutside returns the values of the topology key that the goal does not count although pods of its group run
 // there.
-func domainsOutside(c *search.Result, k *goal.SkewMeasure, g plan.Goal) map[string]bool {
+func domainsOutside(c *search.Result, k *goal.SkewMeasure, g *plan.Goal) map[string]bool {
+	if !slices.Contains(k.IndexByDomain, goal.NoDomain) {
+		return nil
+	}
 	out := map[string]bool{}
 	for _, id := range g.Pods {
 		n := c.Snapshot.Pods[id].Node

@@ -71,7 +71,7 @@ func differentPods(s *cluster.Snapshot) iter.Seq[*cluster.Pod] {
 
 // ownerToRemove returns the object that creates the pod again: the CronJob of a Job, another workload, or the pod.
 func ownerToRemove(s *cluster.Snapshot, p *cluster.Pod) (kind string, o metav1.Object) {
-	if c := metav1.GetControllerOfNoCopy(p.Object); c != nil && c.Kind == "Job" && len(p.Owners) > 1 {
+	if p.Controller != nil && p.Controller.Kind == "Job" && len(p.Owners) > 1 {
 		return "CronJob", p.Owners[len(p.Owners)-1]
 	}
 	if w := s.WorkloadOf(p); w != nil {

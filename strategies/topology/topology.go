@@ -94,16 +94,19 @@ func (c *Cache) Representatives(pods []cluster.PodID) (out []*cluster.Pod) {
 		kind, name string
 		targets    int
 	}
-	var last key // a fast path: pods of one controller are usually adjacent
-	seen := map[key]bool{}
+	var last *cluster.Pod // a fast path: pods of one template are usually adjacent
+	lastTargets, seen := 0, map[key]bool{}
 	for _, id := range pods {
 		p := &c.snapshot.Pods[id]
-		if p.Controller == nil {
-			out = append(out, p)
+		targets := c.targets.Of(p).Number
+		if last != nil && p.HasTemplateOf(last) && targets == lastTargets {
 			continue
 		}
-		if k := (key{p.Controller.Kind, p.Controller.Name, c.targets.Of(p).Number}); len(seen) == 0 || k != last && !seen[k] {
-			seen[k], last = true, k
+		last, lastTargets = p, targets
+		if p.Controller == nil {
+			out = append(out, p)
+		} else if k := (key{p.Controller.Kind, p.Controller.Name, targets}); !seen[k] {
+			seen[k] = true
 			out = append(out, p)
 		}
 	}
