@@ -116,8 +116,8 @@ func Blocks(c *search.Result) []plan.EvictionBlock {
 // noZone is the zone of nodes without a zone label.
 const noZone = ""
 
-// addWorkloads adds every workload with bound pods, with its pods by zone and its failure category, to the states before
-// and after the moves. Workloads whose pods belong to their nodes are left out.
+// addWorkloads adds every workload with bound pods to the states before and after the moves, with its pods by zone and
+// its failure category. Workloads whose pods belong to their nodes are left out.
 func addWorkloads(start, end *search.Result, changed []bool, before, after *plan.State) {
 	zones := map[string]bool{}
 	for _, z := range end.Account.Limits.Zones {
