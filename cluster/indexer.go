@@ -138,6 +138,9 @@ func (b *builder) addPod(k *indexedPod) {
 	}
 	if pod.Node != NoNode && !pod.Terminal {
 		n := &b.s.Nodes[pod.Node]
+		if n.Pods == nil {
+			n.Pods = make([]PodID, 0, 1+len(b.o.Pods)*5/4/len(b.s.Nodes))
+		}
 		n.Pods = append(n.Pods, pod.ID)
 		n.Requested.Add(pod.Requests)
 	}

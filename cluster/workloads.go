@@ -209,6 +209,12 @@ func (b *builder) assignWorkloadIDs(byKey map[string]*Workload, ofPod []*Workloa
 		w.ID = WorkloadID(len(b.s.Workloads))
 		b.s.Workloads = append(b.s.Workloads, *w)
 	}
+	counts := make([]int, len(b.s.Workloads))
+	for _, of := range ofPod {
+		if of != nil {
+			counts[of.ID]++
+		}
+	}
 	for i, of := range ofPod {
 		if of == nil {
 			continue
@@ -216,6 +222,9 @@ func (b *builder) assignWorkloadIDs(byKey map[string]*Workload, ofPod []*Workloa
 		p := &b.s.Pods[i]
 		p.Workload = of.ID
 		w := &b.s.Workloads[p.Workload]
+		if w.Pods == nil && !p.Terminal {
+			w.Pods = make([]PodID, 0, counts[of.ID])
+		}
 		if p.Terminal {
 			w.TerminalPods = append(w.TerminalPods, p.ID)
 		} else {

@@ -36,7 +36,7 @@ func (o Owned) InvalidRecord(n *corev1.Node) string {
 }
 
 // readRecord reads the annotation of a node. The text of a problem contains nothing of the annotation without quotes.
-func (o Owned) readRecord(n *corev1.Node) (h Hint, problem string, recorded bool) {
+func (o Owned) readRecord(n *corev1.Node) (_ Hint, problem string, recorded bool) {
 	text, recorded := n.Annotations[Key]
 	if !recorded {
 		return Hint{}, "", false
@@ -44,6 +44,7 @@ func (o Owned) readRecord(n *corev1.Node) (h Hint, problem string, recorded bool
 	if len(text) > maxRecordBytes {
 		return Hint{}, fmt.Sprintf("it has %d bytes, more than Evenkeel writes", len(text)), true
 	}
+	var h Hint
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
 		return Hint{}, "it cannot be read", true
 	}

@@ -27,12 +27,12 @@ func OtherDeschedulersIn(s *cluster.Snapshot) []plan.OtherDescheduler {
 	seen := map[plan.OtherDescheduler]bool{}
 	for _, d := range s.Objects.Deployments {
 		if t := &d.Spec.Template; cluster.ReplicasOrDefault(d.Spec.Replicas) > 0 {
-			addDescheduler(seen, "Deployment", d, t.Labels, &t.Spec)
+			addDescheduler(seen, t.Labels, &t.Spec, func() (string, metav1.Object) { return "Deployment", d })
 		}
 	}
 	for _, c := range s.Objects.CronJobs {
 		if t := &c.Spec.JobTemplate.Spec.Template; c.Spec.Suspend == nil || !*c.Spec.Suspend {
-			addDescheduler(seen, "CronJob", c, t.Labels, &t.Spec)
+			addDescheduler(seen, t.Labels, &t.Spec, func() (string, metav1.Object) { return "CronJob", c })
 		}
 	}
 	asked := make([]bool, len(s.Workloads)) // workloads already checked; all pods of a workload are alike
@@ -43,8 +43,7 @@ func OtherDeschedulersIn(s *cluster.Snapshot) []plan.OtherDescheduler {
 			}
 			asked[p.Workload] = true
 		}
-		kind, owner := ownerToRemove(s, p)
-		addDescheduler(seen, kind, owner, p.Object.Labels, &p.Object.Spec)
+		addDescheduler(seen, p.Object.Labels, &p.Object.Spec, func() (string, metav1.Object) { return ownerToRemove(s, p) })
 	}
 	out := make([]plan.OtherDescheduler, 0, len(seen))
 	for o := range seen {
@@ -80,8 +79,9 @@ func ownerToRemove(s *cluster.Snapshot, p *cluster.Pod) (kind string, o metav1.O
 	return "Pod", p.Object
 }
 
-func addDescheduler(seen map[plan.OtherDescheduler]bool, kind string, o metav1.Object, labels map[string]string, spec *corev1.PodSpec) {
+func addDescheduler(seen map[plan.OtherDescheduler]bool, labels map[string]string, spec *corev1.PodSpec, owner func() (string, metav1.Object)) {
 	if program := deschedulerProgram(labels, spec); program != "" {
+		kind, o := owner()
 		seen[plan.OtherDescheduler{Program: program, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}] = true
 	}
 }

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,11 +10,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 )
 
-// RunningPods returns the pods that are bound to a node and neither terminating nor finished. The scheduler will place
-// the replacements of the other pods.
+// RunningPods returns the pods that are bound to a node and neither terminating nor finished: the given list if it has
+// no others. The scheduler will place the replacements of the other pods.
 func RunningPods(s *cluster.Snapshot, all []cluster.PodID) []cluster.PodID {
-	var pods []cluster.PodID
-	for _, id := range all {
+	first := slices.IndexFunc(all, func(id cluster.PodID) bool { return !IsRunning(&s.Pods[id]) })
+	if first < 0 {
+		return all
+	}
+	pods := slices.Clone(all[:first])
+	for _, id := range all[first:] {
 		if IsRunning(&s.Pods[id]) {
 			pods = append(pods, id)
 		}

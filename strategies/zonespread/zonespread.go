@@ -64,12 +64,14 @@ func (z *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 		}
 	}
 	if z.args.By == "service" {
+		goals = make([]plan.Goal, 0, len(s.Services))
 		for i := range s.Services {
 			o := s.Services[i].Object
 			add(plan.ObjectRef{APIVersion: "v1", Kind: "Service", Namespace: o.Namespace, Name: o.Name, UID: string(o.UID)}, s.Services[i].Pods)
 		}
 		return goals
 	}
+	goals = make([]plan.Goal, 0, len(s.Workloads))
 	for i := range s.Workloads {
 		w := &s.Workloads[i]
 		if w.BelongsToNodes(s) {
