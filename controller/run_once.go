@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/work"
+	"github.com/evenkeel-project/evenkeel/internal/heap"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -77,6 +78,7 @@ func (p *pass) makePlan(ctx context.Context) error {
 	begun := p.Clock.Now()
 	unlimit := limitPlanning(ctx, p.snapshot, p.Clock, p.MaxPlanTime)
 	p.Trust.WithoutChecks(func() {
+		defer heap.Planning()()
 		goals := Goals(p.snapshot, p.Strategies, p.due)
 		p.report.Plan = p.markStateUnknown(p.Planner.Plan(p.snapshot, p.journal.state, goals, p.snapshot.TakenAt))
 	})

@@ -82,6 +82,13 @@ func TestGrowingHeap(t *testing.T) {
 	if got := gogc(); got < minPercent || got > 32 {
 		t.Errorf("GOGC is %d after Settle, want %d to 32", got, minPercent)
 	}
+	ended := Planning()
+	if got := gogc(); got < 40 {
+		t.Errorf("GOGC is %d while a plan is made, want at least 40", got)
+	}
+	if ended(); gogc() > 32 {
+		t.Errorf("GOGC is %d after a plan", gogc())
+	}
 	runtime.KeepAlive(kept)
 }
 
