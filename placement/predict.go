@@ -55,9 +55,8 @@ func (m *ClusterModel) FeasibleOnceGone(p cluster.PodID) prediction.NodeSet {
 // ReplacedAfterGone reports whether the controller creates the replacement of the pod only after the
 // pod has terminated. A StatefulSet does, and a Job may.
 func ReplacedAfterGone(m *ClusterModel, p cluster.PodID) bool {
-	pod := &m.Cluster.Snap.Pods[p]
-	o, ok := m.Cluster.OwnerOf(pod)
-	return ok && o.WaitsForVictim || pod.Controller != nil && pod.Controller.Kind == "StatefulSet"
+	c := m.Cluster.PodClass[p] // nil for a pod that has ended, which nothing replaces
+	return c != nil && c.ReplacedAfterGone
 }
 
 // goneProbability returns the probability that the replacement is scheduled only after the victim

@@ -177,11 +177,13 @@ type EquivalenceClass struct {
 	Priority         int32
 	Ports            []HostPort
 	Disks            []volume.Disk
-	Claims           []string           // names of claims, one entry per volume
-	spreadCounters   []*PodCounter      // topology spread counters that count its pods
-	termCounters     []*PodCounter      // inter-pod affinity counters that count its pods
-	KnownSupported   bool               // ClusterModel.Supported found no unsupported owner, affinity or volume
-	TemplateRequests *cluster.Resources // requests of the owner's pod template; nil: not computed yet
+	Claims           []string      // names of claims, one entry per volume
+	spreadCounters   []*PodCounter // topology spread counters that count its pods
+	termCounters     []*PodCounter // inter-pod affinity counters that count its pods
+	// ReplacedAfterGone says that the controller creates a replacement only after the pod has terminated.
+	ReplacedAfterGone bool
+	KnownSupported    bool               // ClusterModel.Supported found no unsupported owner, affinity or volume
+	TemplateRequests  *cluster.Resources // requests of the owner's pod template; nil: not computed yet
 }
 
 // RequestsOf returns the requests of a new pod with this spec, and the requests that scores assume

@@ -159,6 +159,8 @@ func newClass(m *Cluster, p *cluster.Pod, labels labels.Set) *EquivalenceClass {
 		Profile: m.ProfileOf(p.Object.Spec.SchedulerName), Priority: ptr.Deref(p.Object.Spec.Priority, 0),
 		Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
 	}
+	owner, known := m.OwnerOf(p)
+	c.ReplacedAfterGone = known && owner.WaitsForVictim || p.Controller != nil && p.Controller.Kind == "StatefulSet"
 	if m.Packing != nil {
 		c.ExpectedMilliCPU = expectedMilliCPU(m, p)
 	}
