@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// readingHeadroom, planningHeadroom and headroom are how many bytes the heap may grow between two garbage collections:
-	// before Settle, while a plan is made, and otherwise. A constant number suits the first list of a large cluster, which
-	// allocates ten times what it keeps: few collections while little is kept, and a low peak at the end. A plan without
-	// limits for 5,000 nodes allocates as much as planningHeadroom. What it allocates is garbage soon, and the wait for an
-	// eviction takes much longer, with a low peak.
+	// readingHeadroom, planningHeadroom and headroom are how many bytes the heap may grow between two garbage
+	// collections: before Settle, while a plan is made, and otherwise. A constant number suits the first list of a
+	// large cluster, which allocates ten times what it keeps: few collections while little is kept, and a low peak at
+	// the end. A plan without limits for 5,000 nodes allocates as much as planningHeadroom. What it allocates is
+	// garbage soon, and the wait for an eviction takes much longer, with a low peak.
 	readingHeadroom, planningHeadroom, headroom = 160 << 20, 256 << 20, 64 << 20
 	// maxPercent and minPercent limit GOGC, so that a small heap stays small, and a huge one is not always collected.
 	maxPercent, minPercent = 100, 20
