@@ -22,8 +22,16 @@ var defaultScoreRequests = corev1.ResourceList{
 // init containers, sidecars, overhead, pod-level resources and resizes in progress. nonZero also
 // includes the default requests that the scheduler's scores assume.
 func effectiveRequests(p *corev1.Pod, features *kubeversion.Features) (exact, nonZero Resources) {
-	p, opts := requestOptions(p, features)
+	agrees, opts := statusAgrees(p), requestOptions(features)
+	if agrees { // then it need not be read
+		opts.UseStatusResources = false
+	} else {
+		p = withStatus(p, features)
+	}
 	list := resource.PodRequests(p, opts)
+	if exact = ResourcesOf(list); agrees && requestAll(p.Spec.Containers) && requestAll(p.Spec.InitContainers) {
+		return exact, exact
+	}
 	opts.NonMissingContainerRequests = defaultScoreRequests
 	if features.PodLevelResources && resource.IsPodLevelRequestsSet(p) { // such a pod gets defaults only for resources that nothing requests
 		opts.NonMissingContainerRequests = maps.Clone(defaultScoreRequests)
@@ -32,31 +40,63 @@ func effectiveRequests(p *corev1.Pod, features *kubeversion.Features) (exact, no
 			return given
 		})
 	}
-	return ResourcesOf(list), ResourcesOf(resource.PodRequests(p, opts))
+	return exact, ResourcesOf(resource.PodRequests(p, opts))
+}
+
+// statusAgrees reports whether the status of the pod has no other requests than its spec, as long as no resize is under
+// way.
+func statusAgrees(p *corev1.Pod) bool {
+	if p.Status.Resources != nil || p.Status.AllocatedResources != nil || hasPendingResize(p) {
+		return false
+	}
+	for _, list := range [...][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+		for i := range list {
+			want, s := list[i].Resources.Requests, statusOf(list[i].Name, p)
+			if s != nil && (s.AllocatedResources != nil && !sameResourceList(s.AllocatedResources, want) ||
+				s.Resources != nil && s.Resources.Requests != nil && !sameResourceList(s.Resources.Requests, want)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// requestAll reports whether each container requests all resources for which scores assume requests.
+func requestAll(list []corev1.Container) bool {
+	for i := range list {
+		for name := range defaultScoreRequests {
+			if _, has := list[i].Resources.Requests[name]; !has {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // RequestsOnNode returns the requests that count for a pod on a node in a version of Kubernetes.
 func RequestsOnNode(p *corev1.Pod, features kubeversion.Features) corev1.ResourceList {
-	p, opts := requestOptions(p, &features)
-	return resource.PodRequests(p, opts)
+	return resource.PodRequests(withStatus(p, &features), requestOptions(&features))
 }
 
 // LimitsOnNode returns the limits that count for a pod on a node in a version of Kubernetes.
 func LimitsOnNode(p *corev1.Pod, features kubeversion.Features) corev1.ResourceList {
-	p, opts := requestOptions(p, &features)
-	return resource.PodLimits(p, opts)
+	return resource.PodLimits(withStatus(p, &features), requestOptions(&features))
 }
 
-// requestOptions returns the options for the helpers of Kubernetes 1.37 that make them compute like
-// another version, and the pod to give to them.
-func requestOptions(p *corev1.Pod, features *kubeversion.Features) (*corev1.Pod, resource.PodResourcesOptions) {
-	opts := resource.PodResourcesOptions{UseStatusResources: features.ResizeByPod,
+// requestOptions returns the options for the helpers of Kubernetes 1.37 that make them compute like another version from
+// the pod that withStatus returns.
+func requestOptions(features *kubeversion.Features) resource.PodResourcesOptions {
+	return resource.PodResourcesOptions{UseStatusResources: features.ResizeByPod,
 		InPlacePodLevelResourcesVerticalScalingEnabled: features.PodLevelStatuses,
 		SkipPodLevelResources:                          !features.PodLevelResources}
-	if !features.ResizeByPod {
-		p = withLargestRequests(p, features)
+}
+
+// withStatus returns the pod to give to the helpers.
+func withStatus(p *corev1.Pod, features *kubeversion.Features) *corev1.Pod {
+	if features.ResizeByPod {
+		return p
 	}
-	return p, opts
+	return withLargestRequests(p, features)
 }
 
 // sameRequestInputs reports whether everything that effectiveRequests reads is equal in both

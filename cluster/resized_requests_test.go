@@ -1,11 +1,17 @@
 package cluster
 
 import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	helpers "k8s.io/component-helpers/resource"
+	"k8s.io/utils/ptr"
 )
 
 func cpuList(milli int64) corev1.ResourceList {
@@ -166,6 +172,76 @@ func TestAssumedRequestsByVersion(t *testing.T) {
 				t.Errorf("%s, 1.%d: %dm, want %dm", c.name, minor, nonZero.MilliCPU, want)
 			}
 		}
+	}
+}
+
+// TestRequestsOfAStatusThatAgrees compares the requests of pods, whose status agrees with the spec or not, with those
+// that the helpers of Kubernetes compute from spec and status.
+func TestRequestsOfAStatusThatAgrees(t *testing.T) {
+	always := corev1.ContainerRestartPolicyAlways
+	agreed := 0
+	for seed := range uint64(4000) {
+		r := rand.New(rand.NewPCG(seed, 38))
+		amounts := []int64{-1, 100, 100, 100, 300}
+		amount := func() int64 { return amounts[r.IntN(len(amounts))] }
+		list := func(n int) (of []corev1.Container, statuses []corev1.ContainerStatus) {
+			for i := range n {
+				name := fmt.Sprintf("%d-%d", n, i)
+				c := corev1.Container{Name: name}
+				if r.IntN(4) > 0 {
+					c = container(name, 100)
+				}
+				s := containerStatus(name, amount(), amount())
+				for _, l := range []corev1.ResourceList{s.AllocatedResources, ptr.Deref(s.Resources, corev1.ResourceRequirements{}).Requests} {
+					if memory, has := c.Resources.Requests["memory"]; has && l != nil && r.IntN(8) > 0 {
+						l["memory"] = memory
+					}
+				}
+				of = append(of, c)
+				if r.IntN(3) > 0 {
+					statuses = append(statuses, s)
+				}
+			}
+			return of, statuses
+		}
+		p := &corev1.Pod{}
+		p.Spec.Containers, p.Status.ContainerStatuses = list(1 + r.IntN(2))
+		p.Spec.InitContainers, p.Status.InitContainerStatuses = list(3 * r.IntN(2))
+		if len(p.Spec.InitContainers) > 0 && r.IntN(2) == 0 {
+			p.Spec.InitContainers[0].RestartPolicy = &always
+		}
+		if r.IntN(4) == 0 {
+			p.Spec.Resources = &corev1.ResourceRequirements{Requests: cpuList(900)}
+		}
+		if r.IntN(8) == 0 {
+			p.Status.Resources, p.Status.AllocatedResources = &corev1.ResourceRequirements{Requests: cpuList(600)}, cpuList(500)
+		}
+		if r.IntN(8) == 0 {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Reason: corev1.PodReasonInfeasible}}
+		}
+		if statusAgrees(p) {
+			agreed++
+		}
+		for minor := 33; minor <= 37; minor++ {
+			features := kubeversion.Of(minor)
+			exact, nonZero := effectiveRequests(p, &features)
+			from, opts := withStatus(p, &features), requestOptions(&features)
+			all := helpers.PodRequests(from, opts)
+			opts.NonMissingContainerRequests = maps.Clone(defaultScoreRequests)
+			if features.PodLevelResources && p.Spec.Resources != nil {
+				delete(opts.NonMissingContainerRequests, "cpu")
+				if _, given := all["memory"]; given {
+					delete(opts.NonMissingContainerRequests, "memory")
+				}
+			}
+			want, wantNonZero := ResourcesOf(all), ResourcesOf(helpers.PodRequests(from, opts))
+			if !reflect.DeepEqual(exact, want) || !reflect.DeepEqual(nonZero, wantNonZero) {
+				t.Fatalf("seed %d, 1.%d: %+v and %+v, want %+v and %+v of %+v", seed, minor, exact, nonZero, want, wantNonZero, p)
+			}
+		}
+	}
+	if agreed < 400 || agreed > 3600 {
+		t.Errorf("the status of %d of 4000 pods agrees", agreed)
 	}
 }
 
