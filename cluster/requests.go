@@ -83,8 +83,8 @@ func LimitsOnNode(p *corev1.Pod, features kubeversion.Features) corev1.ResourceL
 	return resource.PodLimits(withStatus(p, &features), requestOptions(&features))
 }
 
-// requestOptions returns the options for the helpers of Kubernetes 1.37 that make them compute like another version from
-// the pod that withStatus returns.
+// requestOptions returns the options for the helpers of Kubernetes 1.37 that make them compute like
+// another version, from the pod of withStatus.
 func requestOptions(features *kubeversion.Features) resource.PodResourcesOptions {
 	return resource.PodResourcesOptions{UseStatusResources: features.ResizeByPod,
 		InPlacePodLevelResourcesVerticalScalingEnabled: features.PodLevelStatuses,
