@@ -158,13 +158,12 @@ func (o *Objects) usageOfMetrics() *Usage {
 	}
 	u := &Usage{APIVersion: usageVersion, Kind: usageKind, Source: "metricsServer", Statistic: "latest", Samples: 1,
 		NodesOnly: len(o.PodMetrics) == 0}
-	for _, m := range sortedByName(o.NodeMetrics) {
-		at := m.Timestamp.UTC()
-		if at.After(u.SampledAt) {
-			u.SampledAt = at
+	u.Nodes = o.NodeUsageOfMetrics()
+	for i, m := range o.NodeMetrics {
+		if u.Nodes[i].At.After(u.SampledAt) {
+			u.SampledAt = u.Nodes[i].At
 		}
 		u.WindowSeconds = max(u.WindowSeconds, m.Window.Seconds())
-		u.Nodes = append(u.Nodes, NodeUsage{Name: m.Name, At: at, Used: measuredAmounts(m.Usage)})
 	}
 	u.RateSeconds = u.WindowSeconds
 	pods := map[[2]string]*corev1.Pod{}
@@ -184,6 +183,14 @@ func (o *Objects) usageOfMetrics() *Usage {
 			At: m.Timestamp.UTC(), Used: measuredAmounts(lists...)})
 	}
 	return u
+}
+
+// NodeUsageOfMetrics returns the usage that NodeMetrics report, sorted by name.
+func (o *Objects) NodeUsageOfMetrics() (out []NodeUsage) {
+	for _, m := range sortedByName(o.NodeMetrics) {
+		out = append(out, NodeUsage{Name: m.Name, At: m.Timestamp.UTC(), Used: measuredAmounts(m.Usage)})
+	}
+	return out
 }
 
 // measuredAmounts adds the cpu and the memory of the lists, in milliCPU and bytes.

@@ -52,17 +52,10 @@ func AtLeastToFill(m *ClusterModel, n cluster.NodeID, p cluster.PodID, largest *
 	node := &m.Cluster.Snap.Nodes[n]
 	used, pods := usedByOthers(m, n, p)
 	least := max(1, node.AllowedPods-pods)
-	limit := func(wanted, most, free int64) {
-		if wanted > 0 && most > 0 {
-			least = min(least, max(0, free-wanted)/most+1)
-		}
-	}
-	if r, a := in.CheckedRequests, &node.Allocatable; r != nil {
-		limit(r.MilliCPU, largest.MilliCPU, a.MilliCPU-used.MilliCPU)
-		limit(r.MemoryBytes, largest.MemoryBytes, a.MemoryBytes-used.MemoryBytes)
-		limit(r.EphemeralStorageByte, largest.EphemeralStorageByte, a.EphemeralStorageByte-used.EphemeralStorageByte)
-		for name, wanted := range r.Extended {
-			limit(wanted, largest.Extended[name], a.Extended[name]-used.Extended[name])
+	requests := cmp.Or(in.CheckedRequests, &cluster.Resources{})
+	for _, name := range requests.Names() {
+		if wanted, most := requests.Get(name), largest.Get(name); wanted > 0 && most > 0 {
+			least = min(least, max(0, node.Allocatable.Get(name)-used.Get(name)-wanted)/most+1)
 		}
 	}
 	return least

@@ -12,25 +12,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
+// supportChecks return why a pod is not supported. The first podChecks of them depend on more than the pod's class.
+var supportChecks = [...]func(*ClusterModel, *cluster.Pod) string{
+	(*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter, unsupportedPod, (*ClusterModel).unsupportedTemplate,
+	(*ClusterModel).unsupportedOwner, (*ClusterModel).unsupportedAffinity, (*ClusterModel).unsupportedVolumes,
+}
+
+const podChecks = 4
+
 // Supported reports whether the placement of the pod's replacement can be predicted. If not, it
 // returns a sentence that says why.
 func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
-	pod := &m.Cluster.Snap.Pods[p]
-	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{
-		(*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter, unsupportedPod,
-		(*ClusterModel).unsupportedTemplate,
-	} {
-		if why := check(m, pod); why != "" {
-			return why, false
+	pod, c := &m.Cluster.Snap.Pods[p], m.Cluster.PodClass[p]
+	for i, check := range supportChecks {
+		if i == podChecks && c.KnownSupported {
+			return "", true
 		}
-	}
-	c := m.Cluster.PodClass[p]
-	if c.KnownSupported {
-		return "", true
-	}
-	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{
-		(*ClusterModel).unsupportedOwner, (*ClusterModel).unsupportedAffinity, (*ClusterModel).unsupportedVolumes,
-	} {
 		if why := check(m, pod); why != "" {
 			return why, false
 		}
@@ -85,15 +82,8 @@ func (m *ClusterModel) unsupportedFilter(p *cluster.Pod) string {
 // isAffectedByFilter reports whether the filter may refuse a node to the pod's replacement. The
 // filter must be one of the filters that the model cannot disable.
 func isAffectedByFilter(f scheduler.Filter, p *corev1.Pod) bool {
-	switch f {
-	case scheduler.VolumeBinding:
-		return cluster.HasVolumeClaim(p)
-	case "DynamicResources":
-		return len(p.Spec.ResourceClaims) > 0
-	case "NodeName": // a replacement names no node
-		return false
-	}
-	return true
+	return f != "NodeName" && // a replacement names no node
+		(f != scheduler.VolumeBinding || cluster.HasVolumeClaim(p)) && (f != "DynamicResources" || len(p.Spec.ResourceClaims) > 0)
 }
 
 // unsupportedPod returns why a pod that uses resource claims, or that is being resized, is not
@@ -110,45 +100,32 @@ func unsupportedPod(_ *ClusterModel, p *cluster.Pod) string {
 	return ""
 }
 
-// dependsOnOwnerSelector reports whether the selector of the pod's controller changes scores.
-func (m *ClusterModel) dependsOnOwnerSelector(p *cluster.Pod) bool {
-	f := m.Cluster.PodClass[p.ID].Profile
-	return (f.SystemDefaultSpread || len(f.DefaultSpread) > 0) && len(p.Object.Spec.TopologySpreadConstraints) == 0
-}
-
 // unsupportedOwner returns why the owner of the pod is not supported: its template is scheduled in
-// another way, or its selector is not known.
+// another way, or its selector, which default spread constraints read, is not known.
 func (m *ClusterModel) unsupportedOwner(p *cluster.Pod) string {
 	o, ok := m.Cluster.OwnerOf(p)
-	if !ok {
-		c := p.Controller
-		if c == nil || !m.dependsOnOwnerSelector(p) {
-			return ""
-		}
-		switch c.APIVersion + " " + c.Kind {
-		case "v1 ReplicationController", "apps/v1 ReplicaSet", "apps/v1 StatefulSet":
-			return fmt.Sprintf("its %s %s is not in the snapshot, so the selector for topology spread is not known", c.Kind, c.Name)
-		}
-		return ""
-	}
-	if t := o.Template; t != nil {
-		if t.NodeName != "" {
-			return fmt.Sprintf("its template sets nodeName %s, so no scheduler places the replacement", t.NodeName)
-		}
-		if len(t.SchedulingGates) > 0 {
-			return "its template has scheduling gates"
-		}
+	profile, c := m.Cluster.PodClass[p.ID].Profile, p.Controller
+	switch hasDefaults := profile.SystemDefaultSpread || len(profile.DefaultSpread) > 0; {
+	case ok && o.Template != nil && o.Template.NodeName != "":
+		return fmt.Sprintf("its template sets nodeName %s, so no scheduler places the replacement", o.Template.NodeName)
+	case ok && o.Template != nil && len(o.Template.SchedulingGates) > 0:
+		return "its template has scheduling gates"
+	case !ok && c != nil && hasDefaults && len(p.Object.Spec.TopologySpreadConstraints) == 0 &&
+		slices.Contains([]string{"v1 ReplicationController", "apps/v1 ReplicaSet", "apps/v1 StatefulSet"}, c.APIVersion+" "+c.Kind):
+		return fmt.Sprintf("its %s %s is not in the snapshot, so the selector for topology spread is not known", c.Kind, c.Name)
 	}
 	return ""
 }
 
 // unsupportedAffinity returns why the pod's affinity or spread constraints are not supported: they
-// are invalid, or select namespaces by labels that are not known.
+// are invalid, or select namespaces by labels that are not known. If neither the pod nor pods on nodes have what it
+// must check, the replacement is built only for a prediction.
 func (m *ClusterModel) unsupportedAffinity(p *cluster.Pod) string {
 	if m.Cluster.InvalidAffinityPod != "" {
 		return fmt.Sprintf("the affinity of pod %s is invalid", m.Cluster.InvalidAffinityPod)
 	}
-	if m.hasNoAffinity(p) {
+	if spec := &p.Object.Spec; spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 &&
+		len(m.Cluster.AntiAffinityTerms)+len(m.Cluster.ScoredTerms) == 0 && model.FeatureBits(spec) == 0 {
 		return ""
 	}
 	in := m.replacementByNode(p.ID)
@@ -159,18 +136,10 @@ func (m *ClusterModel) unsupportedAffinity(p *cluster.Pod) string {
 }
 
 func (m *ClusterModel) unsupportedVolumes(p *cluster.Pod) string {
-	if len(m.Cluster.PodClass[p.ID].Sample.Object.Spec.Volumes) == 0 {
+	if len(p.Object.Spec.Volumes) == 0 {
 		return ""
 	}
 	return m.replacementByNode(p.ID).Volumes.UnsupportedReason
-}
-
-// hasNoAffinity reports whether the pod and all pods on nodes have nothing that unsupportedAffinity
-// must check. For such pods, the replacement is built only for a prediction.
-func (m *ClusterModel) hasNoAffinity(p *cluster.Pod) bool {
-	spec := &m.Cluster.PodClass[p.ID].Sample.Object.Spec
-	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 &&
-		len(m.Cluster.AntiAffinityTerms)+len(m.Cluster.ScoredTerms) == 0 && model.FeatureBits(spec) == 0
 }
 
 // unsupportedTemplate returns why a pod that was changed after its creation is not supported. The

@@ -65,15 +65,9 @@ func (r *Attempt) hasNoInterPodTerms() bool {
 		return false
 	}
 	slot := len(r.Replacement.Spread.Hard)
-	for range r.Replacement.InterPod.ExistingAnti {
-		for _, k := range r.Scratch.CountsByDomain[slot] {
-			if k > 0 {
-				return false
-			}
-		}
-		slot++
-	}
-	return true
+	return !slices.ContainsFunc(r.Scratch.CountsByDomain[slot:slot+len(r.Replacement.InterPod.ExistingAnti)], func(counts []int32) bool {
+		return slices.ContainsFunc(counts, func(pods int32) bool { return pods > 0 })
+	})
 }
 
 // CountHardSpread counts the matching pods of each domain. The result is the lowest count among the
@@ -110,7 +104,6 @@ func ResizeZeroed[T any](s []T, n int) []T {
 type Scratch struct {
 	CountsByDomain  [][]int32 // for hard constraints, required affinity, anti-affinity, that of pods on nodes, then scores
 	MinSpreadCounts []int64
-	Seen            []bool
 }
 
 // ResetCounts returns the i-th slice of counts by domain, with every count 0.

@@ -135,12 +135,12 @@ func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) InterPodTerms
 	if !p.Disabled[scheduler.InterPodAffinity] {
 		if len(t.Affinity) > 0 {
 			all := model.CounterOfAll(m, t.Affinity)
-			model.ByKey(t.Affinity, nil, func(key string, _ []model.AffinityTerm, _ []int64) {
+			model.ByKey(t.Affinity, func(key string, _ []model.AffinityTerm) {
 				ip.Required = append(ip.Required, TermWithTopology{Pods: all, Topology: m.TopologyOf(key)})
 			})
 			ip.MatchesSelf = m.MatchesAllTerms(t.Affinity, c)
 		}
-		model.ByKey(t.Anti, nil, func(key string, terms []model.AffinityTerm, _ []int64) {
+		model.ByKey(t.Anti, func(key string, terms []model.AffinityTerm) {
 			ip.Anti = append(ip.Anti, TermWithTopology{Pods: model.CounterOfAny(m, terms), Topology: m.TopologyOf(key)})
 		})
 		for _, o := range m.AntiAffinityTerms {
@@ -149,10 +149,10 @@ func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) InterPodTerms
 			}
 		}
 	}
-	model.ByKey(t.Preferred, t.Weights, func(key string, terms []model.AffinityTerm, weights []int64) {
-		for _, k := range model.CountersByWeight(m, terms, weights) {
-			ip.Scored = append(ip.Scored, TermWithTopology{Pods: k.Pods, Topology: m.TopologyOf(key), Weight: k.Weight})
-		}
+	model.ByKey(t.Preferred, func(key string, terms []model.AffinityTerm) {
+		model.EachWeight(m, terms, func(weight int64, pods *model.PodCounter) {
+			ip.Scored = append(ip.Scored, TermWithTopology{Pods: pods, Topology: m.TopologyOf(key), Weight: weight})
+		})
 	})
 	if p.IgnorePreferredTerms && len(t.Preferred) == 0 {
 		return ip

@@ -61,37 +61,33 @@ func (v *classView) hasOthers(place int) bool {
 // GroupCache caches the node groups and the classView of each class until the hints on nodes
 // change.
 type GroupCache struct {
-	groups      map[string]*nodeGroups
-	views       []*classView // by class
-	viewVersion []int        // by class: the hintVersion for which its view was built
-	hintVersion int          // number of Clear calls plus 1
+	groups map[string]*nodeGroups
+	views  []*classView // by class; nil: not built
 }
 
 func NewGroupCache(classes int) GroupCache {
-	return GroupCache{groups: map[string]*nodeGroups{}, views: make([]*classView, classes), viewVersion: make([]int, classes), hintVersion: 1}
+	return GroupCache{groups: map[string]*nodeGroups{}, views: make([]*classView, classes)}
 }
 
 // Clone copies the node groups. The copy has no class views, because these refer to the pods of the
 // model.
 func (g *GroupCache) Clone() GroupCache {
-	c := NewGroupCache(len(g.views))
-	c.groups, c.hintVersion = maps.Clone(g.groups), g.hintVersion
-	return c
+	return GroupCache{groups: maps.Clone(g.groups), views: make([]*classView, len(g.views))}
 }
 
 // Clear empties the cache. The caller must call Clear when hints on nodes change.
 func (g *GroupCache) Clear() {
-	g.hintVersion++
 	clear(g.groups)
+	clear(g.views)
 }
 
 // viewOf returns the classView of the class, and builds it on first use.
 func (g *GroupCache) viewOf(nodes *nodeResources, in *cycle.Replacement) *classView {
-	c := in.Class.Number
-	if g.viewVersion[c] != g.hintVersion {
-		g.views[c], g.viewVersion[c] = g.newClassView(nodes, in), g.hintVersion
+	view := &g.views[in.Class.Number]
+	if *view == nil {
+		*view = g.newClassView(nodes, in)
 	}
-	return g.views[c]
+	return *view
 }
 
 // hasEstimates reports whether the estimates of package fast bound the fixed scores of the class: the

@@ -47,8 +47,7 @@ type podToPlace struct {
 
 // feasibleNodes finds the nodes that pass every filter.
 type feasibleNodes struct {
-	pod           *podToPlace
-	nodes         *nodeResources
+	*parts
 	groupAllowed  []bool   // by node group: the filters that count pods by domain pass it
 	openPositions []uint64 // bit set of the positions of allowed groups
 	all           []int32  // every position
@@ -309,10 +308,7 @@ type specialNode struct {
 
 // specialNodes lists the special nodes.
 type specialNodes struct {
-	pod       *podToPlace
-	nodes     *nodeResources
-	feasible  *feasibleNodes
-	top       *topNodes
+	*parts
 	list      []specialNode
 	positions []uint64 // bit set of their positions
 }

@@ -11,12 +11,7 @@ import (
 // levelSearch visits the total scores in falling order and distributes the odds of the start
 // positions.
 type levelSearch struct {
-	pod      *podToPlace
-	nodes    *nodeResources
-	feasible *feasibleNodes
-	top      *topNodes
-	scores   *relativeScores
-	odds     *nodeOdds
+	*parts
 
 	openStarts, deferred []startRange // rising starts whose winners are unknown
 	collected            []int32      // nodes with the current total, by feasible index
@@ -90,7 +85,7 @@ func (c *levelSearch) distribute(runs []startRange, from, to int32) {
 		return
 	}
 	c.resetLevels()
-	f := c.feasible
+	f := &c.feasible
 	low, _ := f.indexOf(c.openStarts[0].from)
 	last, _ := f.indexOf(c.openStarts[len(c.openStarts)-1].to - 1) // number of feasible nodes before the last start
 	for len(c.openStarts) > 0 {
@@ -106,7 +101,7 @@ func (c *levelSearch) distribute(runs []startRange, from, to int32) {
 // collectNodes advances to the next levels. If a window wraps around, the number of feasible nodes
 // is added to the index.
 func (c *levelSearch) collectNodes(total int64, low, high int32) {
-	f, again := c.feasible, int32(0)
+	f, again := &c.feasible, int32(0)
 	c.collected = c.collected[:0]
 	if high > int32(f.count) {
 		high, again = int32(f.count), high-int32(f.count)

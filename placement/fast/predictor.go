@@ -34,8 +34,16 @@ import (
 type Predictor struct {
 	RandomSampleWeight float64 // 0..1: probability that the sample is random instead of a window
 
+	parts
+	groups  *GroupCache
+	windows windowEvents
+	buffers [2]stateBuffers // the slices of the last predicted states
+	bounds  scoreBounds
+}
+
+// parts are the parts of a Predictor that read each other.
+type parts struct {
 	nodes    nodeResources
-	groups   *GroupCache
 	pod      podToPlace
 	feasible feasibleNodes
 	special  specialNodes
@@ -43,9 +51,6 @@ type Predictor struct {
 	scores   relativeScores
 	odds     nodeOdds
 	levels   levelSearch
-	windows  windowEvents
-	buffers  [2]stateBuffers // the slices of the last predicted states
-	bounds   scoreBounds
 }
 
 // Predict fills in both states of the victim. The result is valid until the next call of a method.
@@ -223,18 +228,14 @@ func (q *Predictor) writeState(out *prediction.State, x *stateBuffers) {
 func NewPredictor(w *model.Cluster, groups *GroupCache) *Predictor {
 	n := len(w.Snap.Nodes)
 	words := (n + 63) / 64
-	q := &Predictor{groups: groups, nodes: newNodeResources(w)}
+	q := &Predictor{groups: groups, parts: parts{nodes: newNodeResources(w), pod: podToPlace{scratch: &cycle.Scratch{}}}}
 	w.OnChange = q.nodes.update
-	q.pod.scratch = &cycle.Scratch{}
-	q.feasible = feasibleNodes{pod: &q.pod, nodes: &q.nodes, positions: make([]int32, 2*n), bits: make([]uint64, words), countBefore: make([]int32, words)}
+	q.feasible = feasibleNodes{parts: &q.parts, positions: make([]int32, 2*n), bits: make([]uint64, words), countBefore: make([]int32, words)}
 	for at := range int32(n) {
 		q.feasible.all = append(q.feasible.all, at)
 	}
-	q.special = specialNodes{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, top: &q.top, positions: make([]uint64, words)}
-	q.top = topNodes{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, special: &q.special, scores: &q.scores}
-	q.scores = relativeScores{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, special: &q.special}
+	q.special = specialNodes{parts: &q.parts, positions: make([]uint64, words)}
+	q.top, q.scores, q.levels, q.windows = topNodes{parts: &q.parts}, relativeScores{parts: &q.parts}, levelSearch{parts: &q.parts}, windowEvents{parts: &q.parts}
 	q.odds = nodeOdds{byNode: make([]float64, n), bits: make([]uint64, words)}
-	q.levels = levelSearch{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, top: &q.top, scores: &q.scores, odds: &q.odds}
-	q.windows = windowEvents{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, special: &q.special, scores: &q.scores, levels: &q.levels}
 	return q
 }

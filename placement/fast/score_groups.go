@@ -8,16 +8,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
-	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
 // relativeScores holds the score groups and their relative scores: the scores that depend on the
 // other nodes in the sample.
 type relativeScores struct {
-	pod      *podToPlace
-	nodes    *nodeResources
-	feasible *feasibleNodes
-	special  *specialNodes
+	*parts
 	groups   []scoreGroup // those of the node groups, then those of the special nodes
 	pods     []int32      // by score group, then by soft constraint: matching pods; noLabel without the label
 	ordinary int          // number of score groups of node groups
@@ -107,8 +103,15 @@ func (q *relativeScores) sumDomains() int {
 		q.pod.scratch.CountTerm(slot+i, t)
 	}
 	for i := range q.pod.softSpread {
-		if !q.pod.softSpread[i].Hostname {
-			score.CountSpreadPods(q.pod.scratch, slot+len(q.pod.view.scored)+i, &in.Spread, &q.pod.softSpread[i])
+		c := &q.pod.softSpread[i]
+		if c.Hostname {
+			continue
+		}
+		counts := q.pod.scratch.ResetCounts(slot+len(q.pod.view.scored)+i, c.Topology.Size)
+		for _, x := range c.Pods.Nodes {
+			if c.CountedNodes[x.Node] && (!in.Spread.RequireAllKeys || in.Spread.SoftKeyNodes[x.Node]) {
+				counts[max(c.Topology.Domain[x.Node], 0)] += x.Pods // the empty value stands for no label
+			}
 		}
 	}
 	return slot
@@ -140,7 +143,7 @@ func (q *relativeScores) inputsWithoutPodCounts(n cluster.NodeID, slot int) (r s
 		case !c.Hostname:
 			pods = b.CountsByDomain[slot+i][x]
 		}
-		q.nodePods, q.domains = append(q.nodePods, pods), append(q.domains, score.DomainOrEmpty(c.Topology, int(n)))
+		q.nodePods, q.domains = append(q.nodePods, pods), append(q.domains, max(c.Topology.Domain[n], 0))
 	}
 	return r
 }
@@ -217,8 +220,8 @@ func (q *relativeScores) updateSpreadScores(nodes int) (changed bool) {
 	for k := range q.groups {
 		sum := 0.0
 		for i, pods := range q.pods[k*len(soft) : (k+1)*len(soft)] {
-			if pods != noLabel {
-				sum += score.SpreadTerm(pods, q.spreadWeights[i], soft[i].MaxSkew)
+			if pods != noLabel { // the product is rounded before the addition, so every processor computes the same sum
+				sum += float64(float64(pods)*q.spreadWeights[i]) + float64(soft[i].MaxSkew-1)
 			}
 		}
 		q.groups[k].spreadScore = int64(math.Round(sum))
@@ -248,7 +251,9 @@ type pluginScores struct{ taints, affinity, interPod, spread int64 }
 // scoresOf returns the scores of a score group in a window with these ranges of raw scores.
 func (q *relativeScores) scoresOf(y *scoreGroup, x *scoreRanges) (s pluginScores) {
 	s.taints, s.affinity = scheduler.MaxScore-percentOfMax(y.taints, x.taints), percentOfMax(y.preferred, x.preferred)
-	s.interPod = score.ScaleToRange(y.interPod, x.interPodMin, x.interPodMax)
+	if x.interPodMax > x.interPodMin {
+		s.interPod = int64(scheduler.MaxScore * (float64(y.interPod-x.interPodMin) / float64(x.interPodMax-x.interPodMin)))
+	}
 	switch {
 	case len(q.pod.softSpread) == 0 || y.unspread:
 	case x.spreadMax == 0:

@@ -19,12 +19,8 @@ import (
 // The estimate of a node is twice its weighted score for free resources and images. The requests of
 // the new pod are not included. The estimate of a node gives an upper bound of its score.
 type topNodes struct {
-	pod      *podToPlace
-	nodes    *nodeResources
-	feasible *feasibleNodes
-	special  *specialNodes
-	scores   *relativeScores
-	lists    []scoreList // by score group
+	*parts
+	lists []scoreList // by score group
 
 	minLoss       int32 // the pod lowers every estimate by at least this
 	maxBalanced   int64 // upper bound of the weighted BalancedAllocation score
@@ -157,7 +153,7 @@ func (h *topNodes) lowerMinEstimate(g int, s *scoreList, reached int32) {
 // listByFreePercent is listByEstimate without image scores. Without image scores, the estimate
 // depends only on the free percent, so bit sets find the nodes.
 func (h *topNodes) listByFreePercent(k int) {
-	f, s, wanted, base, mine := h.feasible, &h.lists[k], h.wantedNodes[k], h.nodes.maxFreePercent(), h.groupPositions
+	f, s, wanted, base, mine := &h.feasible, &h.lists[k], h.wantedNodes[k], h.nodes.maxFreePercent(), h.groupPositions
 	for ; base > 0; base-- {
 		if h.nodes.countByFree[base] == 0 {
 			continue
@@ -192,7 +188,7 @@ func (h *topNodes) listByFreePercent(k int) {
 // listByEstimate finds the ordinary feasible nodes of a group in node order, and counts them by
 // estimate.
 func (h *topNodes) listByEstimate(k int) {
-	f, images := h.feasible, h.pod.replacement.StaticScores.Images
+	f, images := &h.feasible, h.pod.replacement.StaticScores.Images
 	h.entries, h.countByEstimate = h.entries[:0], cycle.ResizeZeroed(h.countByEstimate, h.estimateRange)
 	for i, places := range h.groupPositions {
 		for left := places; left != 0; left &= left - 1 {

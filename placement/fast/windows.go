@@ -9,15 +9,10 @@ import (
 
 // windowEvents lists the start positions at which members enter or leave the window.
 type windowEvents struct {
-	pod      *podToPlace
-	nodes    *nodeResources
-	feasible *feasibleNodes
-	special  *specialNodes
-	scores   *relativeScores
-	levels   *levelSearch
-	members  []windowMember
-	lasting  []windowMember // members of every window
-	events   []uint64       // sorted: start << 32 | index of the member << 1 | 1 if it enters
+	*parts
+	members []windowMember
+	lasting []windowMember // members of every window
+	events  []uint64       // sorted: start << 32 | index of the member << 1 | 1 if it enters
 }
 
 // find finds the start positions at which members enter and leave the window. The
@@ -76,7 +71,7 @@ func (p *windowEvents) add(from, to int32) {
 // inEveryWindow reports whether a group has a node in every half window, and therefore in every
 // window. If the result is false, the group may still be in every window.
 func (p *windowEvents) inEveryWindow(g int32) bool {
-	f, half := p.feasible, p.pod.sampleSize/2
+	f, half := &p.feasible, p.pod.sampleSize/2
 	if int(p.pod.view.groups.size[g])*half < f.count {
 		return false
 	}

@@ -27,21 +27,17 @@ func frameworkOf(m *model.Cluster) *nodedeclaredfeatures.Framework {
 	return withoutBindMountOptions
 }
 
-func requiredFeatures(m *model.Cluster, pod *corev1.Pod) (nodedeclaredfeatures.FeatureSet, error) {
-	server, err := version.ParseGeneric(fmt.Sprintf("%d.%d", m.Snap.ServerMajor, m.Snap.ServerMinor))
-	if err != nil {
-		return nodedeclaredfeatures.FeatureSet{}, fmt.Errorf("reading the server's version: %w", err)
-	}
-	return frameworkOf(m).InferForPodScheduling(&nodedeclaredfeatures.PodInfo{Spec: &pod.Spec}, server)
-}
-
 // DeclaredFeatures reports, by node, whether the node declares every feature that the pod needs;
 // nil if the pod needs none, or if the cluster's scheduler does not have the filter.
 func DeclaredFeatures(m *model.Cluster, pod *corev1.Pod) ([]bool, error) {
 	if !m.Snap.Scheduler.DeclaredFeatures || model.FeatureBits(&pod.Spec) == 0 {
 		return nil, nil
 	}
-	need, err := requiredFeatures(m, pod)
+	server, err := version.ParseGeneric(fmt.Sprintf("%d.%d", m.Snap.ServerMajor, m.Snap.ServerMinor))
+	if err != nil {
+		return nil, fmt.Errorf("reading the server's version: %w", err)
+	}
+	need, err := frameworkOf(m).InferForPodScheduling(&nodedeclaredfeatures.PodInfo{Spec: &pod.Spec}, server)
 	if err != nil || need.IsEmpty() {
 		return nil, err
 	}

@@ -202,6 +202,10 @@ func CanRunFunc(pod *corev1.Pod) func(*cluster.Node) bool {
 
 var unschedulableTaint = corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 
+// notReadyTaint is the only taint of a node that is not ready that the scheduler reads. The node controller sets it
+// soon after the node stops being ready.
+var notReadyTaint = corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}
+
 // isSchedulable reports whether the node is not cordoned, or the pod tolerates the cordon.
 func isSchedulable(pod *corev1.Pod, n *corev1.Node) bool {
 	return !n.Spec.Unschedulable || ToleratesTaint(pod, &unschedulableTaint)
@@ -214,15 +218,12 @@ func ToleratesTaint(pod *corev1.Pod, t *corev1.Taint) bool {
 
 // ToleratesTaints reports whether the pod tolerates the node's NoSchedule and NoExecute taints.
 func ToleratesTaints(pod *corev1.Pod, n *corev1.Node) bool {
+	refuses := func(t *corev1.Taint) bool {
+		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+	}
 	_, refused := schedulinghelper.FindMatchingUntoleratedTaint(
-		logr.Discard(), n.Spec.Taints, pod.Spec.Tolerations, isSchedulingTaint, scheduler.ComparisonOperators)
+		logr.Discard(), n.Spec.Taints, pod.Spec.Tolerations, refuses, scheduler.ComparisonOperators)
 	return !refused
-}
-
-// isSchedulingTaint reports whether the scheduler refuses the node to pods that do not tolerate the
-// taint.
-func isSchedulingTaint(t *corev1.Taint) bool {
-	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 }
 
 // MatchesNodeAffinity reports whether the node matches the affinity. An invalid affinity matches no
@@ -237,7 +238,7 @@ func MatchesNodeAffinity(a nodeaffinity.RequiredNodeAffinity, n *corev1.Node) bo
 // node affinity and tolerations.
 func RefusedBySpec(m *model.Cluster, pod *corev1.Pod, p *scheduler.Compiled, n int, affinityOK, taintsOK bool) scheduler.Filter {
 	switch node := &m.Snap.Nodes[n]; {
-	case !node.Ready && !toleratesNotReady(pod):
+	case !node.Ready && !ToleratesTaint(pod, &notReadyTaint):
 		return scheduler.NodeNotReady
 	case !p.Disabled[scheduler.NodeUnschedulable] && !isSchedulable(pod, node.Object):
 		return scheduler.NodeUnschedulable
@@ -247,11 +248,4 @@ func RefusedBySpec(m *model.Cluster, pod *corev1.Pod, p *scheduler.Compiled, n i
 		return scheduler.NodeAffinity
 	}
 	return ""
-}
-
-// toleratesNotReady reports whether the pod tolerates the NotReady taint. The scheduler reads only
-// this taint, which the node controller sets soon after a node stops being ready.
-func toleratesNotReady(pod *corev1.Pod) bool {
-	return schedulinghelper.TolerationsTolerateTaint(logr.Discard(), pod.Spec.Tolerations,
-		&corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}, true)
 }

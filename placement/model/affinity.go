@@ -1,7 +1,9 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,16 +17,17 @@ type AffinityTerm struct {
 	namespaces []string // sorted
 	nsSelector labels.Selector
 	selector   labels.Selector
+	weight     int64  // 1 for a required term; negative for preferred anti-affinity
 	Key        string // topology key
 }
 
 // ExistingTerms are the terms of one kind and topology key that the same pods on nodes declare, with the number of
 // these pods on each node. However many terms a pod declares, it is counted once for each topology key.
 type ExistingTerms struct {
-	terms   []AffinityTerm
-	weights []int64 // of preferred terms, negative for anti-affinity; nil for required terms
-	Key     string  // topology key
-	Pods    *PodCounter
+	terms    []AffinityTerm
+	required bool
+	Key      string // topology key
+	Pods     *PodCounter
 }
 
 // NeedsNamespaces reports whether one of the terms selects namespaces by their labels.
@@ -35,7 +38,7 @@ func (o *ExistingTerms) NeedsNamespaces() bool {
 // newAffinityTerm resolves a term of a pod in a namespace. A term without namespaces and
 // namespaceSelector selects the pod's own namespace. The API server has merged matchLabelKeys and
 // mismatchLabelKeys into the selector when the pod was created.
-func newAffinityTerm(namespace string, t *corev1.PodAffinityTerm) (AffinityTerm, error) {
+func newAffinityTerm(namespace string, t *corev1.PodAffinityTerm, weight int64) (AffinityTerm, error) {
 	sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil {
 		return AffinityTerm{}, fmt.Errorf("reading the labelSelector: %w", err)
@@ -48,7 +51,7 @@ func newAffinityTerm(namespace string, t *corev1.PodAffinityTerm) (AffinityTerm,
 	if len(t.Namespaces) > 0 || t.NamespaceSelector != nil {
 		names = slices.Sorted(slices.Values(t.Namespaces))
 	}
-	return AffinityTerm{namespaces: names, nsSelector: ns, selector: sel, Key: t.TopologyKey}, nil
+	return AffinityTerm{namespaces: names, nsSelector: ns, selector: sel, weight: weight, Key: t.TopologyKey}, nil
 }
 
 // selectionKey identifies the pods that the term selects. Two terms that differ only in the
@@ -92,43 +95,19 @@ func (t *AffinityTerm) MatchesNoLabels() bool {
 	return t.NeedsNamespaces() && t.nsSelector.Matches(labels.Set{})
 }
 
-// ByKey calls f with the terms of each topology key, and their weights if there are any, in the order of the first term
-// of each key.
-func ByKey(terms []AffinityTerm, weights []int64, f func(key string, terms []AffinityTerm, weights []int64)) {
-	if len(terms) == 0 {
-		return
+// ByKey calls f with the terms of each topology key, in the order of the keys.
+func ByKey(terms []AffinityTerm, f func(key string, terms []AffinityTerm)) {
+	byKey := map[string][]AffinityTerm{}
+	for _, t := range terms {
+		byKey[t.Key] = append(byKey[t.Key], t)
 	}
-	if !slices.ContainsFunc(terms, func(t AffinityTerm) bool { return t.Key != terms[0].Key }) {
-		f(terms[0].Key, terms, weights)
-		return
-	}
-	var keys []string
-	at := map[string][]int{}
-	for i := range terms {
-		if at[terms[i].Key] == nil {
-			keys = append(keys, terms[i].Key)
-		}
-		at[terms[i].Key] = append(at[terms[i].Key], i)
-	}
-	for _, key := range keys {
-		var of []AffinityTerm
-		var w []int64
-		for _, i := range at[key] {
-			of = append(of, terms[i])
-			if weights != nil {
-				w = append(w, weights[i])
-			}
-		}
-		f(key, of, w)
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		f(key, byKey[key])
 	}
 }
 
 // PodTerms are the inter-pod affinity terms of one pod spec.
-type PodTerms struct {
-	Affinity, Anti []AffinityTerm
-	Preferred      []AffinityTerm
-	Weights        []int64 // by preferred term; negative for anti-affinity
-}
+type PodTerms struct{ Affinity, Anti, Preferred []AffinityTerm }
 
 // ReadTerms reads the inter-pod affinity terms of a pod in a namespace. After an invalid term,
 // ReadTerms reads the other terms and returns the first error.
@@ -138,30 +117,24 @@ func ReadTerms(namespace string, a *corev1.Affinity) (PodTerms, error) {
 		return t, nil
 	}
 	var first error
-	add := func(list *[]AffinityTerm, src *corev1.PodAffinityTerm) {
-		x, err := newAffinityTerm(namespace, src)
-		if err != nil && first == nil {
-			first = err
-		}
+	add := func(list *[]AffinityTerm, src *corev1.PodAffinityTerm, weight int64) {
+		x, err := newAffinityTerm(namespace, src, weight)
+		first = cmp.Or(first, err)
 		*list = append(*list, x)
 	}
-	soft := func(sign int64, src []corev1.WeightedPodAffinityTerm) {
-		for i := range src {
-			add(&t.Preferred, &src[i].PodAffinityTerm)
-			t.Weights = append(t.Weights, sign*int64(src[i].Weight))
+	read := func(list *[]AffinityTerm, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm, sign int64) {
+		for i := range required {
+			add(list, &required[i], 1)
+		}
+		for i := range preferred {
+			add(&t.Preferred, &preferred[i].PodAffinityTerm, sign*int64(preferred[i].Weight))
 		}
 	}
 	if p := a.PodAffinity; p != nil {
-		for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
-			add(&t.Affinity, &p.RequiredDuringSchedulingIgnoredDuringExecution[i])
-		}
-		soft(1, p.PreferredDuringSchedulingIgnoredDuringExecution)
+		read(&t.Affinity, p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution, 1)
 	}
 	if p := a.PodAntiAffinity; p != nil {
-		for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
-			add(&t.Anti, &p.RequiredDuringSchedulingIgnoredDuringExecution[i])
-		}
-		soft(-1, p.PreferredDuringSchedulingIgnoredDuringExecution)
+		read(&t.Anti, p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution, -1)
 	}
 	return t, first
 }

@@ -46,7 +46,7 @@ func (k *ClonedCounters) Counter(c *PodCounter) *PodCounter {
 	}
 	x := k.counters[c]
 	if x == nil {
-		x = &PodCounter{Nodes: slices.Clone(c.Nodes), Total: c.Total}
+		x = &PodCounter{Nodes: slices.Clone(c.Nodes)}
 		k.counters[c] = x
 	}
 	return x

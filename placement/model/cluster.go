@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/placement/volume"
@@ -125,7 +127,7 @@ func (m *Cluster) AdjustSpread(p cluster.PodID, n cluster.NodeID, by int32) {
 // AdjustUsage adds the pod to all counts other than those of topology spread (by = 1), or removes
 // it (by = -1).
 func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
-	pod, l := &m.Snap.Pods[p], &m.Requests[n]
+	pod, class, l := &m.Snap.Pods[p], m.PodClass[p], &m.Requests[n]
 	if by > 0 {
 		l.Add(pod.Requests)
 	} else {
@@ -134,17 +136,19 @@ func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 	l.NonZeroMilliCPU = cluster.BoundedSum(l.NonZeroMilliCPU, by*pod.NonZero.MilliCPU)
 	l.NonZeroBytes = cluster.BoundedSum(l.NonZeroBytes, by*pod.NonZero.MemoryBytes)
 	l.Pods += by
-	for _, c := range m.PodClass[p].termCounters {
+	for _, c := range class.termCounters {
 		c.Add(n, int32(by))
-		c.Total += by
 	}
 	if m.Packing != nil {
-		m.Packing.adjust(pod, n, by*m.PodClass[p].ExpectedMilliCPU)
+		m.Packing.adjust(pod, n, by*class.ExpectedMilliCPU)
 	}
 	if m.Risk != nil {
-		m.Risk.adjust(m.PodClass[p].RiskAmounts, n, by)
+		m.Risk.adjust(class.RiskAmounts, n, by)
 	}
-	m.adjustExclusive(p, n, int32(by))
+	m.Ports.adjust(class.Ports, int(n), int32(by))
+	m.Disks.AdjustDisks(class.Disks, int(n), int32(by))
+	m.Disks.AdjustClaims(class.Namespace, class.Claims, int32(by))
+	m.Attachments.Adjust(p, int(n), int32(by))
 	if m.OnChange != nil {
 		m.OnChange(n)
 	}
@@ -167,14 +171,6 @@ func (m *Cluster) InBothVictimStates(p cluster.PodID, f func(gone bool)) {
 	m.Attachments.VictimNode = cluster.NoNode
 	m.AdjustUsage(p, n, 1)
 	m.AdjustSpread(p, n, 1)
-}
-
-func (m *Cluster) adjustExclusive(p cluster.PodID, n cluster.NodeID, by int32) {
-	c := m.PodClass[p]
-	m.Ports.adjust(c.Ports, int(n), by)
-	m.Disks.AdjustDisks(c.Disks, int(n), by)
-	m.Disks.AdjustClaims(c.Namespace, c.Claims, by)
-	m.Attachments.Adjust(p, int(n), by)
 }
 
 // ProfileOf returns the profile of a schedulerName. For an unknown scheduler, ProfileOf adds and
@@ -232,18 +228,11 @@ func (m *Cluster) matches(t *AffinityTerm, c *EquivalenceClass) bool {
 	return t.SelectsNamespace(c.Namespace, m.NamespaceLabels[c.Namespace]) && t.selector.Matches(c.Labels)
 }
 
-// SumOfWeights sums the weights of the terms that select the pods of the class, and reports whether one does. Without
-// weights, each term weighs 1.
-func (m *Cluster) SumOfWeights(terms []AffinityTerm, weights []int64, c *EquivalenceClass) (sum int64, some bool) {
+// SumOfWeights sums the weights of the terms that select the pods of the class, and reports whether one does.
+func (m *Cluster) SumOfWeights(terms []AffinityTerm, c *EquivalenceClass) (sum int64, some bool) {
 	for i := range terms {
-		if !m.matches(&terms[i], c) {
-			continue
-		}
-		some = true
-		if weights == nil {
-			sum++
-		} else {
-			sum += weights[i]
+		if m.matches(&terms[i], c) {
+			sum, some = sum+terms[i].weight, true
 		}
 	}
 	return sum, some
@@ -252,8 +241,8 @@ func (m *Cluster) SumOfWeights(terms []AffinityTerm, weights []int64, c *Equival
 // WeightOn returns the sum of the weights of the terms that select the pods of the class, and whether one does. A
 // required term weighs as much as the profile says.
 func (m *Cluster) WeightOn(o *ExistingTerms, c *EquivalenceClass, required int64) (weight int64, some bool) {
-	weight, some = m.SumOfWeights(o.terms, o.weights, c)
-	if o.weights == nil {
+	weight, some = m.SumOfWeights(o.terms, c)
+	if o.required {
 		return weight * required, some && required != 0
 	}
 	return weight, some
@@ -262,12 +251,7 @@ func (m *Cluster) WeightOn(o *ExistingTerms, c *EquivalenceClass, required int64
 // MatchesAllTerms reports whether every term selects the pods of the class; false if terms is
 // empty.
 func (m *Cluster) MatchesAllTerms(terms []AffinityTerm, c *EquivalenceClass) bool {
-	for i := range terms {
-		if !m.matches(&terms[i], c) {
-			return false
-		}
-	}
-	return len(terms) > 0
+	return len(terms) > 0 && !slices.ContainsFunc(terms, func(t AffinityTerm) bool { return !m.matches(&t, c) })
 }
 
 // PlaceReplacement places the replacement of the pod on the node `to`, while the pod

@@ -67,50 +67,40 @@ func (m *Cluster) SpreadCounter(namespace string, sel labels.Selector) *PodCount
 
 // CounterOfAll counts the pods on nodes that match all the terms.
 func CounterOfAll(m *Cluster, terms []AffinityTerm) *PodCounter {
-	return m.termCounter(termsID("&", terms, nil), func(c *EquivalenceClass) bool { return m.MatchesAllTerms(terms, c) })
+	return m.termCounter(termsID("&", terms), m.ClassList, func(c *EquivalenceClass) bool { return m.MatchesAllTerms(terms, c) })
 }
 
 // CounterOfAny counts the pods on nodes that match at least one of the terms.
 func CounterOfAny(m *Cluster, terms []AffinityTerm) *PodCounter {
-	return m.termCounter(termsID("|", terms, nil), func(c *EquivalenceClass) bool {
-		_, some := m.SumOfWeights(terms, nil, c)
+	return m.termCounter(termsID("|", terms), m.ClassList, func(c *EquivalenceClass) bool {
+		_, some := m.SumOfWeights(terms, c)
 		return some
 	})
 }
 
-// WeightedCounter counts the pods on each node whose matching terms have the same total weight.
-type WeightedCounter struct {
-	Weight int64
-	Pods   *PodCounter
-}
-
-// CountersByWeight counts the pods on nodes that match at least one of the terms, by the sum of the weights of the
-// terms that they match.
-func CountersByWeight(m *Cluster, terms []AffinityTerm, weights []int64) (out []WeightedCounter) {
-	sums, matched := make([]int64, len(m.ClassList)), make([]bool, len(m.ClassList))
-	distinct := map[int64]bool{}
-	for i, c := range m.ClassList {
-		if sums[i], matched[i] = m.SumOfWeights(terms, weights, c); matched[i] {
-			distinct[sums[i]] = true
+// EachWeight calls f with each sum of the weights of the terms that a pod matches, and the counter of the pods on nodes
+// with this sum.
+func EachWeight(m *Cluster, terms []AffinityTerm, f func(weight int64, pods *PodCounter)) {
+	classes := map[int64][]*EquivalenceClass{} // by sum
+	for _, c := range m.ClassList {
+		if sum, some := m.SumOfWeights(terms, c); some {
+			classes[sum] = append(classes[sum], c)
 		}
 	}
-	id := termsID("+", terms, weights)
-	for _, sum := range slices.Sorted(maps.Keys(distinct)) {
-		out = append(out, WeightedCounter{sum, m.termCounter(fmt.Sprint(id, "=", sum), func(c *EquivalenceClass) bool {
-			return matched[c.Number] && sums[c.Number] == sum
-		})})
+	id := termsID("+", terms)
+	for _, sum := range slices.Sorted(maps.Keys(classes)) {
+		f(sum, m.termCounter(fmt.Sprint(id, "=", sum), classes[sum], func(*EquivalenceClass) bool { return true }))
 	}
-	return out
 }
 
-// termCounter returns the counter with an ID. A new counter counts the pods of the classes for which counts is true.
-func (m *Cluster) termCounter(id string, counts func(*EquivalenceClass) bool) *PodCounter {
+// termCounter returns the counter with an ID. A new counter counts the pods of those classes for which counts is true.
+func (m *Cluster) termCounter(id string, classes []*EquivalenceClass, counts func(*EquivalenceClass) bool) *PodCounter {
 	if c := m.termCounters[id]; c != nil {
 		return c
 	}
 	k := &PodCounter{}
 	m.termCounters[id] = k
-	for _, c := range m.ClassList {
+	for _, c := range classes {
 		if counts(c) {
 			c.termCounters = append(c.termCounters, k)
 			m.countClassPods(c, k, true)
@@ -120,13 +110,10 @@ func (m *Cluster) termCounter(id string, counts func(*EquivalenceClass) bool) *P
 }
 
 // termsID identifies the pods that the terms select, and their weights. The operator says how they are joined.
-func termsID(operator string, terms []AffinityTerm, weights []int64) string {
+func termsID(operator string, terms []AffinityTerm) string {
 	ids := make([]string, len(terms))
 	for i := range terms {
-		ids[i] = terms[i].selectionKey()
-		if weights != nil {
-			ids[i] += fmt.Sprint("*", weights[i])
-		}
+		ids[i] = fmt.Sprint(terms[i].selectionKey(), "*", terms[i].weight)
 	}
 	slices.Sort(ids)
 	return operator + strings.Join(ids, operator)
@@ -137,14 +124,10 @@ func (m *Cluster) countClassPods(c *EquivalenceClass, k *PodCounter, terminating
 	for _, p := range c.pods {
 		if from, ok := m.terminating[p]; ok && terminating {
 			k.Add(from, 1)
-			k.Total++
 		}
-		n := m.PodNode[p]
-		if n == cluster.NoNode || (!terminating && m.Snap.Pods[p].Terminating) {
-			continue
+		if n := m.PodNode[p]; n != cluster.NoNode && (terminating || !m.Snap.Pods[p].Terminating) {
+			k.Add(n, 1)
 		}
-		k.Add(n, 1)
-		k.Total++
 	}
 }
 
@@ -156,29 +139,21 @@ func (m *Cluster) registerTerms(c *EquivalenceClass) {
 		m.InvalidAffinityPod = c.Namespace + "/" + c.Sample.Object.Name
 		return
 	}
-	ByKey(t.Anti, nil, func(key string, terms []AffinityTerm, _ []int64) {
-		m.registerKey(c, ExistingTerms{terms: terms, Key: key}, &m.AntiAffinityTerms)
-	})
-	ByKey(t.Affinity, nil, func(key string, terms []AffinityTerm, _ []int64) {
-		m.registerKey(c, ExistingTerms{terms: terms, Key: key}, &m.ScoredTerms)
-	})
-	ByKey(t.Preferred, t.Weights, func(key string, terms []AffinityTerm, weights []int64) {
-		m.registerKey(c, ExistingTerms{terms: terms, weights: weights, Key: key}, &m.ScoredTerms)
-	})
-}
-
-// registerKey adds the terms of one topology key to the list unless the list contains them. Their counter then counts
-// the pods of the class.
-func (m *Cluster) registerKey(c *EquivalenceClass, t ExistingTerms, list *[]*ExistingTerms) {
-	id := fmt.Sprintf("%t|%s|%s", list == &m.AntiAffinityTerms, t.Key, termsID("|", t.terms, t.weights))
-	o := m.termsByID[id]
-	if o == nil {
-		t.Pods = &PodCounter{}
-		o = &t
-		m.termsByID[id] = o
-		*list = append(*list, o)
+	register := func(list *[]*ExistingTerms, terms []AffinityTerm, required bool) {
+		ByKey(terms, func(key string, terms []AffinityTerm) {
+			id := fmt.Sprintf("%t|%t|%s|%s", list == &m.AntiAffinityTerms, required, key, termsID("|", terms))
+			o := m.termsByID[id]
+			if o == nil {
+				o = &ExistingTerms{terms: terms, required: required, Key: key, Pods: &PodCounter{}}
+				m.termsByID[id] = o
+				*list = append(*list, o)
+			}
+			c.termCounters = append(c.termCounters, o.Pods)
+		})
 	}
-	c.termCounters = append(c.termCounters, o.Pods)
+	register(&m.AntiAffinityTerms, t.Anti, true)
+	register(&m.ScoredTerms, t.Affinity, true)
+	register(&m.ScoredTerms, t.Preferred, false)
 }
 
 // CountedBy reports whether the counter counts the pods of the class.
@@ -191,7 +166,6 @@ func (c *EquivalenceClass) CountedBy(k *PodCounter) bool {
 // needs little memory.
 type PodCounter struct {
 	Nodes []PodsOnNode // sorted by node; no entry has 0 pods
-	Total int64
 }
 
 // PodsOnNode is the number of counted pods on one node.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -32,53 +33,49 @@ type NodeMeasurement struct {
 	UnmeasuredMilliCPU int64 // expected usage of pods that the measurement does not include yet
 }
 
-// newPacking reads the usage of the nodes from NodeMetrics, or else from Usage.
+// newPacking reads the usage of the nodes.
 func newPacking(s *cluster.Snapshot) *PackingUsage {
 	k := &PackingUsage{Nodes: make([]NodeMeasurement, len(s.Nodes))}
 	for i := range s.Nodes {
 		k.Nodes[i].CapacityMilliCPU = cluster.MilliCPU(s.Nodes[i].Object.Status.Capacity.Cpu())
 	}
-	if s.Objects == nil {
-		return k
-	}
-	for _, m := range s.Objects.NodeMetrics {
-		node := s.NodeByName(m.Name)
-		if node == nil {
-			continue
+	k.HasMeasurements = readUsage(s, func(n *cluster.Node, u cluster.NodeUsage) bool {
+		x := &k.Nodes[n.ID]
+		milliCPU, has := u.Used[string(corev1.ResourceCPU)]
+		if !has || milliCPU < 0 || x.CapacityMilliCPU <= 0 {
+			return false
 		}
-		cpu, has := m.Usage[corev1.ResourceCPU]
-		x := &k.Nodes[node.ID]
-		if !has || cpu.Sign() < 0 || x.CapacityMilliCPU <= 0 || x.Measured && m.Timestamp.Time.Before(x.measuredUntil) {
-			continue
-		}
-		x.Measured, x.UsedMilliCPU, x.measuredUntil = true, cluster.MilliCPU(&cpu), m.Timestamp.Time
-		k.HasMeasurements = true
-	}
-	if !k.HasMeasurements && s.Objects.Usage != nil {
-		k.readUsage(s, s.Objects.Usage)
-	}
+		x.Measured, x.UsedMilliCPU, x.measuredUntil = true, milliCPU, u.At
+		return true
+	})
 	return k
 }
 
-// readUsage reads the usage from a usage source. As in the answer of load-watcher's GET /watcher,
-// all measurements end at the same time: the oldest time among the nodes.
-func (k *PackingUsage) readUsage(s *cluster.Snapshot, u *cluster.Usage) {
-	var end time.Time
-	for i := range u.Nodes {
-		if at := u.Nodes[i].At; end.IsZero() || at.Before(end) {
-			end = at
-		}
+// readUsage calls f with the usage of each node that NodeMetrics have, and reports whether f used some. If f used none,
+// it calls f with the usage from a usage source. As in the answer of load-watcher's GET /watcher, all measurements of a
+// source end at the same time: the oldest time among the nodes.
+func readUsage(s *cluster.Snapshot, f func(n *cluster.Node, u cluster.NodeUsage) bool) bool {
+	if s.Objects == nil {
+		return false
 	}
-	for i := range u.Nodes {
-		node := s.NodeByName(u.Nodes[i].Name)
-		milliCPU, has := u.Nodes[i].Used[string(corev1.ResourceCPU)]
-		if node == nil || !has || milliCPU < 0 || k.Nodes[node.ID].CapacityMilliCPU <= 0 {
-			continue
+	use := func(list []cluster.NodeUsage) (some bool) {
+		for _, u := range list {
+			if n := s.NodeByName(u.Name); n != nil {
+				some = f(n, u) || some
+			}
 		}
-		x := &k.Nodes[node.ID]
-		x.Measured, x.UsedMilliCPU, x.measuredUntil = true, milliCPU, end
-		k.HasMeasurements = true
+		return some
 	}
+	some := use(s.Objects.NodeUsageOfMetrics())
+	if source := s.Objects.Usage; !some && source != nil && len(source.Nodes) > 0 {
+		list := slices.Clone(source.Nodes)
+		end := slices.MinFunc(list, func(a, b cluster.NodeUsage) int { return a.At.Compare(b.At) }).At
+		for i := range list {
+			list[i].At = end
+		}
+		some = use(list)
+	}
+	return some
 }
 
 // adjust adds or subtracts a pod's expected milliCPU on a node, unless the node's measurement
@@ -173,57 +170,25 @@ func (a *CPUAndMemory) add(l corev1.ResourceList) {
 	a.MilliCPU, a.Bytes = cluster.BoundedSum(a.MilliCPU, r.MilliCPU), cluster.BoundedSum(a.Bytes, r.MemoryBytes)
 }
 
-// newRisk reads the usage of the nodes from NodeMetrics, which have no deviation, or else from Usage.
+// newRisk reads the usage of the nodes. NodeMetrics have no deviation.
 func newRisk(s *cluster.Snapshot) *RiskUsage {
 	k := &RiskUsage{Nodes: make([]NodeRisk, len(s.Nodes))}
-	if s.Objects == nil {
-		return k
-	}
-	for _, m := range s.Objects.NodeMetrics {
-		if n := s.NodeByName(m.Name); n != nil {
-			used := cluster.ResourcesOf(m.Usage)
-			_, hasCPU := m.Usage[corev1.ResourceCPU]
-			_, hasMemory := m.Usage[corev1.ResourceMemory]
-			k.set(n, reading{used.MilliCPU, 0, hasCPU}, reading{used.MemoryBytes, 0, hasMemory})
-		}
-	}
-	if k.HasMeasurements || s.Objects.Usage == nil {
-		return k
-	}
-	for i := range s.Objects.Usage.Nodes {
-		u := &s.Objects.Usage.Nodes[i]
-		if n := s.NodeByName(u.Name); n != nil {
-			k.set(n, readingOf(u, corev1.ResourceCPU), readingOf(u, corev1.ResourceMemory))
-		}
-	}
+	k.HasMeasurements = readUsage(s, func(n *cluster.Node, u cluster.NodeUsage) bool {
+		capacity, x := cluster.ResourcesOf(n.Object.Status.Capacity), &k.Nodes[n.ID]
+		x.CPU = statisticsOf(&u, corev1.ResourceCPU, capacity.MilliCPU)
+		x.Memory = statisticsOf(&u, corev1.ResourceMemory, capacity.MemoryBytes)
+		x.Measured = x.CPU.Known || x.Memory.Known
+		return x.Measured
+	})
 	return k
 }
 
-// reading is a measured mean with its deviation, in the unit of the resource.
-type reading struct {
-	mean, deviation int64
-	known           bool
-}
-
-func readingOf(u *cluster.NodeUsage, resource corev1.ResourceName) reading {
+func statisticsOf(u *cluster.NodeUsage, resource corev1.ResourceName, capacity int64) UsageStatistics {
 	mean, known := u.Used[string(resource)]
-	return reading{mean, u.Deviation[string(resource)], known}
-}
-
-// set stores the readings of a node, as fractions of its capacity.
-func (k *RiskUsage) set(n *cluster.Node, cpu, memory reading) {
-	capacity := cluster.ResourcesOf(n.Object.Status.Capacity)
-	x := &k.Nodes[n.ID]
-	x.CPU, x.Memory = cpu.fraction(capacity.MilliCPU), memory.fraction(capacity.MemoryBytes)
-	x.Measured = x.CPU.Known || x.Memory.Known
-	k.HasMeasurements = k.HasMeasurements || x.Measured
-}
-
-func (r reading) fraction(capacity int64) UsageStatistics {
-	if !r.known || r.mean < 0 || capacity <= 0 {
+	if !known || mean < 0 || capacity <= 0 {
 		return UsageStatistics{}
 	}
-	return UsageStatistics{true, float64(r.mean) / float64(capacity), float64(r.deviation) / float64(capacity)}
+	return UsageStatistics{true, float64(mean) / float64(capacity), float64(u.Deviation[string(resource)]) / float64(capacity)}
 }
 
 // adjust adds the amounts of a pod to the sums of a node (by = 1), or subtracts them (by = -1).

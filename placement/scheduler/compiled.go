@@ -36,32 +36,22 @@ func Compile(name string, p Profile) *Compiled {
 		c.Disabled[f] = true
 	}
 	if a := p.AddedAffinity; a != nil {
-		c.readAddedAffinity(a)
+		if err := c.readAddedAffinity(a); err != nil {
+			c.UnsupportedReason = cmp.Or(c.UnsupportedReason, fmt.Sprintf("its addedAffinity is invalid: %v", err))
+		}
 	}
 	return c
 }
 
-func (p *Compiled) setUnsupported(format string, args ...any) {
-	if p.UnsupportedReason == "" {
-		p.UnsupportedReason = fmt.Sprintf(format, args...)
-	}
-}
-
-// readAddedAffinity parses the profile's addedAffinity. With an invalid addedAffinity, the profile
-// is unsupported.
-func (p *Compiled) readAddedAffinity(a *corev1.NodeAffinity) {
-	var err, preferredErr error
+// readAddedAffinity parses the profile's addedAffinity.
+func (p *Compiled) readAddedAffinity(a *corev1.NodeAffinity) (err error) {
 	if required := a.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
 		p.AddedRequired, err = nodeaffinity.NewNodeSelector(required)
 	}
-	if preferred := a.PreferredDuringSchedulingIgnoredDuringExecution; len(preferred) > 0 {
-		p.AddedPreferred, preferredErr = nodeaffinity.NewPreferredSchedulingTerms(preferred)
+	if preferred := a.PreferredDuringSchedulingIgnoredDuringExecution; err == nil && len(preferred) > 0 {
+		p.AddedPreferred, err = nodeaffinity.NewPreferredSchedulingTerms(preferred)
 	}
-	for _, e := range [...]error{err, preferredErr} {
-		if e != nil {
-			p.setUnsupported("its addedAffinity is invalid: %v", e)
-		}
-	}
+	return err
 }
 
 func (p *Compiled) ignoresResource(name corev1.ResourceName) bool {

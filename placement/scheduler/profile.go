@@ -88,20 +88,9 @@ type ResourceWeight struct {
 // 10. The function is linear between points and constant outside them.
 type ShapePoint struct{ Utilization, Score int64 }
 
-// coreResources are CPU and memory with the same weight.
-var coreResources = []ResourceWeight{{corev1.ResourceCPU, 1}, {corev1.ResourceMemory, 1}}
-
 // IsDefault reports whether the strategy is LeastAllocated over CPU and memory with equal weights.
 func (s *ScoringStrategy) IsDefault() bool {
 	return (s.Type == "" || s.Type == LeastAllocated) && len(s.Resources) == 0
-}
-
-// ResourcesOrDefault returns the scored resources; CPU and memory if none are set.
-func (s *ScoringStrategy) ResourcesOrDefault() []ResourceWeight {
-	if len(s.Resources) == 0 {
-		return coreResources
-	}
-	return s.Resources
 }
 
 // MaxScore is the highest score of a plugin, before its weight.

@@ -67,21 +67,19 @@ func imageRefs(features *kubeversion.Features, pod *corev1.Pod) (refs []string, 
 // scoreRefs scores the bytes of the images on a node, each weighted by the share of nodes that have
 // the image. The result is nil if every node scores 0.
 func (w *ImageIndex) scoreRefs(refs []string, counted int) []int8 {
-	sums := make([]int64, len(w.snap.Nodes))
-	found := false
+	var sums []int64
 	for _, ref := range refs {
 		s, ok := w.images[withDefaultTag(ref)]
 		if !ok {
 			continue
 		}
-		found = true
+		if sums == nil {
+			sums = make([]int64, len(w.snap.Nodes))
+		}
 		share := float64(len(s.nodes)) / float64(len(w.snap.Nodes))
 		for _, n := range s.nodes {
 			sums[n] += int64(float64(s.bytes) * share)
 		}
-	}
-	if !found {
-		return nil
 	}
 	most := maxImageBytes * int64(counted)
 	out, best := make([]int8, len(sums)), int8(0)
@@ -186,34 +184,4 @@ func CountUntolerated(taints []corev1.Taint, tolerations []corev1.Toleration) in
 		}
 	}
 	return count
-}
-
-// CountSpreadPods counts the pods that match a soft spread constraint by domain. It stores the counts in a slice of
-// CountsByDomain.
-func CountSpreadPods(b *cycle.Scratch, slot int, rules *cycle.SpreadRules, c *cycle.SpreadConstraint) {
-	d := b.ResetCounts(slot, c.Topology.Size)
-	for _, x := range c.Pods.Nodes {
-		if n := int(x.Node); c.CountedNodes[n] && (!rules.RequireAllKeys || rules.SoftKeyNodes[n]) {
-			d[DomainOrEmpty(c.Topology, n)] += x.Pods
-		}
-	}
-}
-
-// SpreadTerm returns the term of one constraint. The product is rounded before the addition, so
-// every processor computes the same sum.
-func SpreadTerm(pods int32, weight float64, maxSkew int64) float64 {
-	return float64(float64(pods)*weight) + float64(maxSkew-1)
-}
-
-// DomainOrEmpty returns the domain of a node; 0 if it has none.
-func DomainOrEmpty(t *model.Topology, n int) int32 {
-	return max(t.Domain[n], 0)
-}
-
-// ScaleToRange scales v from the range least..most to 0..MaxScore. The result is 0 if least equals most.
-func ScaleToRange(v, least, most int64) int64 {
-	if most <= least {
-		return 0
-	}
-	return int64(float64(scheduler.MaxScore) * (float64(v-least) / float64(most-least)))
 }

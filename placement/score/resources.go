@@ -26,7 +26,11 @@ func freePercent(requested, capacity int64) int64 {
 func resourcesFit(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
 	s := &in.Profile.FitStrategy
 	var sum, weights int64
-	for _, x := range s.ResourcesOrDefault() {
+	resources := s.Resources
+	if len(resources) == 0 {
+		resources = coreResources
+	}
+	for _, x := range resources {
 		requested, capacity := requestedWith(w, in, n, x.Name, true)
 		if capacity == 0 {
 			continue
@@ -46,6 +50,9 @@ func resourcesFit(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int
 	}
 	return sum / weights
 }
+
+// coreResources are CPU and memory with the same weight.
+var coreResources = []scheduler.ResourceWeight{{Name: corev1.ResourceCPU, Weight: 1}, {Name: corev1.ResourceMemory, Weight: 1}}
 
 func strategyScore(s *scheduler.ScoringStrategy, requested, capacity int64) int64 {
 	switch s.Type {

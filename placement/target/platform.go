@@ -34,39 +34,19 @@ var operatingSystem = Rule{Code: plan.OnlyRefusingNodes,
 // if the pod's spec names the platform.
 var unproven = Rule{Code: plan.OnlyUnprovenPlatforms,
 	Key: func(in *Input, b []byte, p *cluster.Pod) []byte {
-		if len(in.platforms) < 2 {
-			return b
+		if proven, all := in.provenPlatforms(p); !all {
+			b = binary.AppendUvarint(b, proven)
 		}
-		byOS, byArch := p.Object.Spec.OS == nil && !namesLabel(&p.Object.Spec, corev1.LabelOSStable),
-			!in.Scope.NewArchitectures && !namesLabel(&p.Object.Spec, corev1.LabelArchStable)
-		proven := in.provenPlatforms(p)
-		if proven == 0 || !byOS && !byArch {
-			return b
-		}
-		return binary.AppendUvarint(append(b, '0'+bit(byOS)+2*bit(byArch)), proven)
+		return b
 	},
 	Pod: func(in *Input, p *cluster.Pod, n *cluster.Node) string {
+		proven, all := in.provenPlatforms(p)
 		have := in.platformOf[n.ID]
-		if have < 0 {
+		if all || have < 0 || proven&(1<<have) != 0 {
 			return ""
-		}
-		byOS, byArch := p.Object.Spec.OS == nil && !namesLabel(&p.Object.Spec, corev1.LabelOSStable),
-			!in.Scope.NewArchitectures && !namesLabel(&p.Object.Spec, corev1.LabelArchStable)
-		proven := in.provenPlatforms(p)
-		for i, other := range in.platforms {
-			if same := in.platforms[have]; proven&(1<<i) != 0 && (!byOS || other.os == same.os) && (!byArch || other.arch == same.arch) {
-				return ""
-			}
 		}
 		return fmt.Sprintf("on %s/%s, where no Ready pod of the workload runs", in.platforms[have].os, in.platforms[have].arch)
 	},
-}
-
-func bit(set bool) byte {
-	if set {
-		return 1
-	}
-	return 0
 }
 
 // platform is the operating system and the architecture of a node.
@@ -103,9 +83,23 @@ func nodeLabel(n *cluster.Node, key, otherwise string) string {
 	return otherwise
 }
 
-// provenPlatforms returns a bit for each platform on which the pod or a Ready pod of its workload runs.
-func (in *Input) provenPlatforms(p *cluster.Pod) uint64 {
-	return in.platformBit(p.Node) | in.provenByWorkload(p.Workload)
+// provenPlatforms returns a bit for each platform that counts as proven for the pod; all is true if every one does.
+func (in *Input) provenPlatforms(p *cluster.Pod) (proven uint64, all bool) {
+	spec := &p.Object.Spec
+	anyOS := spec.OS != nil || namesLabel(spec, corev1.LabelOSStable)
+	anyArch := in.Scope.NewArchitectures || namesLabel(spec, corev1.LabelArchStable)
+	runs := in.platformBit(p.Node) | in.provenByWorkload(p.Workload)
+	if len(in.platforms) < 2 || runs == 0 || anyOS && anyArch {
+		return 0, true
+	}
+	for i, a := range in.platforms {
+		for k, b := range in.platforms {
+			if runs&(1<<k) != 0 && (anyOS || a.os == b.os) && (anyArch || a.arch == b.arch) {
+				proven |= 1 << i
+			}
+		}
+	}
+	return proven, false
 }
 
 func (in *Input) platformBit(n cluster.NodeID) uint64 {

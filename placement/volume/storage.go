@@ -136,11 +136,6 @@ type Disk struct {
 	readOnly bool
 }
 
-// diskUses counts the volumes of one disk on each node, and how many of these are read-only.
-type diskUses struct {
-	volumes, readers map[int]int32
-}
-
 // ExclusiveDisks returns the disks of a pod. A Ceph image has one entry per monitor, because each
 // monitor identifies the image. EBS disks conflict even if both pods only read.
 func ExclusiveDisks(spec *corev1.PodSpec) []Disk {
@@ -165,27 +160,22 @@ func ExclusiveDisks(spec *corev1.PodSpec) []Disk {
 
 // DiskTable counts the pods that use each disk and each claim.
 type DiskTable struct {
-	usesByDisk map[string]*diskUses
-	claimUses  map[string]int32 // by namespace/name: volumes of pods that are on nodes
+	usesByDisk map[Disk]map[int]int32 // by node
+	claimUses  map[string]int32       // by namespace/name: volumes of pods that are on nodes
 }
 
 // NewDiskTable returns a table without pods.
 func NewDiskTable() DiskTable {
-	return DiskTable{usesByDisk: map[string]*diskUses{}, claimUses: map[string]int32{}}
+	return DiskTable{usesByDisk: map[Disk]map[int]int32{}, claimUses: map[string]int32{}}
 }
 
 // AdjustDisks changes the number of uses of the disks on a node.
 func (t *DiskTable) AdjustDisks(disks []Disk, n int, by int32) {
 	for _, d := range disks {
-		u := t.usesByDisk[d.id]
-		if u == nil {
-			u = &diskUses{map[int]int32{}, map[int]int32{}}
-			t.usesByDisk[d.id] = u
+		if t.usesByDisk[d] == nil {
+			t.usesByDisk[d] = map[int]int32{}
 		}
-		u.volumes[n] += by
-		if d.readOnly {
-			u.readers[n] += by
-		}
+		t.usesByDisk[d][n] += by
 	}
 }
 
@@ -193,15 +183,7 @@ func (t *DiskTable) AdjustDisks(disks []Disk, n int, by int32) {
 // pod.
 func (t *DiskTable) Conflicts(disks []Disk, n int) bool {
 	return slices.ContainsFunc(disks, func(d Disk) bool {
-		u := t.usesByDisk[d.id]
-		if u == nil {
-			return false
-		}
-		others := u.volumes[n]
-		if d.readOnly {
-			others -= u.readers[n]
-		}
-		return others > 0
+		return t.usesByDisk[Disk{d.id, false}][n] > 0 || !d.readOnly && t.usesByDisk[Disk{d.id, true}][n] > 0
 	})
 }
 
@@ -225,9 +207,9 @@ func (t *DiskTable) ClaimInUse(namespace string, claims []string) string {
 
 // Clone returns a copy of the table.
 func (t *DiskTable) Clone() DiskTable {
-	c := DiskTable{claimUses: maps.Clone(t.claimUses), usesByDisk: make(map[string]*diskUses, len(t.usesByDisk))}
-	for id, d := range t.usesByDisk {
-		c.usesByDisk[id] = &diskUses{volumes: maps.Clone(d.volumes), readers: maps.Clone(d.readers)}
+	c := DiskTable{claimUses: maps.Clone(t.claimUses), usesByDisk: maps.Clone(t.usesByDisk)}
+	for d, uses := range c.usesByDisk {
+		c.usesByDisk[d] = maps.Clone(uses)
 	}
 	return c
 }
