@@ -2,6 +2,7 @@ package fast
 
 import (
 	"math/bits"
+	"sort"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
@@ -26,18 +27,17 @@ type cover struct {
 	balance   int64 // least balance of a node; 0 if no score reads it
 }
 
-// coversOf holds the covers of one division of the nodes into groups.
-type coversOf struct {
+// coveredGroups is a division of the nodes into groups that have covers for samples of this size.
+type coveredGroups struct {
 	groups     *nodeGroups
 	sampleSize int
-	covers     []cover // by group
 }
 
 // scoreBounds holds bounds of scores for the pod that is placed.
 type scoreBounds struct {
-	covered           []coversOf
-	mostLoss          int     // the pod lowers the free percent of a node by at most this
-	leastRel, mostRel []int64 // by group: bounds of the relative score; leastRel does not hold for special nodes
+	covered           map[coveredGroups][]cover // by group
+	mostLoss          int                       // the pod lowers the free percent of a node by at most this
+	leastRel, mostRel []int64                   // by group: bounds of the relative score; leastRel does not hold for special nodes
 	possible          []cluster.NodeID
 }
 
@@ -172,11 +172,6 @@ func (q *Predictor) leastBalanced(balance int64) int64 {
 	return weight * max(balance-change, 0)
 }
 
-// mostScore returns an upper bound of the total score of a node of a group with this free percent.
-func (q *Predictor) mostScore(g int32, freePercent int) int64 {
-	return q.top.maxScore(int32(freePercent)*q.top.freeFactor) + q.bounds.mostRel[g]
-}
-
 // possibleWinners lists the feasible nodes whose total score may reach least. The result ok is false if there are too
 // many.
 func (q *Predictor) possibleWinners(least int64) (list []cluster.NodeID, ok bool) {
@@ -184,7 +179,8 @@ func (q *Predictor) possibleWinners(least int64) (list []cluster.NodeID, ok bool
 	list = q.bounds.possible[:0]
 	for g, mine := range groups.bits {
 		first := groups.firstWord[g]
-		for f := q.nodes.maxFreePercent(); f >= 0 && q.mostScore(int32(g), f) >= least; f-- {
+		most := func(f int) int64 { return q.top.maxScore(int32(f)*q.top.freeFactor) + q.bounds.mostRel[g] }
+		for f := q.nodes.maxFreePercent(); f >= 0 && most(f) >= least; f-- {
 			if q.nodes.countByFree[f] == 0 {
 				continue
 			}
@@ -203,17 +199,16 @@ func (q *Predictor) possibleWinners(least int64) (list []cluster.NodeID, ok bool
 
 // coversOf returns the covers by group. Those that are not found yet are empty.
 func (q *Predictor) coversOf(groups *nodeGroups) []cover {
-	b := &q.bounds
-	for i := range b.covered {
-		if x := &b.covered[i]; x.groups == groups && x.sampleSize == q.pod.sampleSize {
-			return x.covers
+	key := coveredGroups{groups, q.pod.sampleSize}
+	covers, known := q.bounds.covered[key]
+	if !known {
+		if len(q.bounds.covered) == maxCovered {
+			clear(q.bounds.covered)
 		}
+		covers = make([]cover, len(groups.nodes))
+		q.bounds.covered[key] = covers
 	}
-	if len(b.covered) == maxCovered {
-		b.covered = append(b.covered[:0], b.covered[1:]...)
-	}
-	b.covered = append(b.covered, coversOf{groups, q.pod.sampleSize, make([]cover, len(groups.nodes))})
-	return b.covered[len(b.covered)-1].covers
+	return covers
 }
 
 // hasCover reports whether the group has a cover for the pod. It finds a new one if many nodes have lost room.
@@ -245,20 +240,15 @@ func (q *Predictor) countLost(c *cover) (stale, lost int) {
 // findCover finds the cover with the most free room among the ample nodes of a group. The result is false if there is
 // none.
 func (q *Predictor) findCover(c *cover, g int) bool {
-	if q.listAmple(c, g, 0); !c.coversEveryWindow(q.pod.sampleSize, len(q.nodes.position)) {
+	covers := func(free int) bool {
+		q.listAmple(c, g, uint8(free))
+		return c.coversEveryWindow(q.pod.sampleSize, len(q.nodes.position))
+	}
+	if !covers(0) {
 		c.positions = c.positions[:0]
 		return false
 	}
-	low, high := 0, q.nodes.maxFreePercent()+1 // nodes with low cover, and nodes with high do not
-	for low+1 < high {
-		mid := (low + high) / 2
-		if q.listAmple(c, g, uint8(mid)); c.coversEveryWindow(q.pod.sampleSize, len(q.nodes.position)) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	q.listAmple(c, g, uint8(low))
+	covers(sort.Search(q.nodes.maxFreePercent(), func(free int) bool { return !covers(free + 1) }))
 	if c.balance = 0; !q.nodes.balancedByGain {
 		c.balance = scheduler.MaxScore
 		for _, at := range c.positions {

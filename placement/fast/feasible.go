@@ -365,11 +365,6 @@ func (s *specialNodes) score(x *specialNode) {
 	x.feasibleIndex, x.fixedScore = int32(at), sum[0]
 }
 
-// isOrdinary reports whether the node at a position belongs to the group and is not special.
-func (s *specialNodes) isOrdinary(place, g int32) bool {
-	return s.pod.view.groups.group[place] == g && s.positions[place>>6]>>(place&63)&1 == 0
-}
-
 // ordinaryOf returns the positions of the i-th word of a group's bit set that are feasible and not special, and the
 // number of words before them.
 func (s *specialNodes) ordinaryOf(g, i int) (word uint64, at int) {

@@ -229,6 +229,7 @@ func NewPredictor(w *model.Cluster, groups *GroupCache) *Predictor {
 	n := len(w.Snap.Nodes)
 	words := (n + 63) / 64
 	q := &Predictor{groups: groups, parts: parts{nodes: newNodeResources(w), pod: podToPlace{scratch: &cycle.Scratch{}}}}
+	q.bounds.covered = map[coveredGroups][]cover{}
 	w.OnChange = q.nodes.update
 	q.feasible = feasibleNodes{parts: &q.parts, positions: make([]int32, 2*n), bits: make([]uint64, words), countBefore: make([]int32, words)}
 	for at := range int32(n) {

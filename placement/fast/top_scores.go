@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/placement/score"
@@ -27,12 +26,9 @@ type topNodes struct {
 	estimateSlack int   // estimates may differ by this if scores are equal
 	estimateRange int   // every estimate is below it
 
-	freeFactor, imageFactor         int32   // weights of free percent and image score in an estimate
-	wantedNodes                     []int   // by score group: number of nodes to list; 0: none listed yet
-	minEstimate                     []int32 // by score group: smallest estimate that is listed
-	countByEstimate                 []int32 // number of nodes by estimate
-	sortScratch                     []int32 // scratch of sortLevels
-	entries                         []uint64
+	freeFactor, imageFactor         int32    // weights of free percent and image score in an estimate
+	countByEstimate                 []int32  // number of nodes by estimate
+	sortScratch                     []int32  // scratch of sortLevels
 	groupPositions, pickedPositions []uint64 // bit sets: positions of the score group, and of the nodes to list
 }
 
@@ -43,6 +39,8 @@ type scoreList struct {
 	levelScores []int64 // by level, falling
 	levelStarts []int32 // by level: its start in nodes; then the end
 	unlistedMax int64   // upper bound of the unlisted scores; noScore: all nodes are listed
+	wanted      int     // number of nodes to list; 0: none listed yet
+	minEstimate int32   // smallest estimate that is listed
 
 	found       []int32 // input of sortLevels: feasible indexes, rising
 	foundScores []int64 // input of sortLevels: their scores; before, their positions
@@ -62,7 +60,6 @@ func (h *topNodes) reset() {
 	for len(h.lists) < h.scores.ordinary {
 		h.lists = append(h.lists, scoreList{})
 	}
-	h.wantedNodes, h.minEstimate = cycle.ResizeZeroed(h.wantedNodes, h.scores.ordinary), cycle.ResizeSlice(h.minEstimate, h.scores.ordinary)
 	for k := range h.scores.ordinary {
 		h.lists[k].reset()
 	}
@@ -74,7 +71,8 @@ func (h *topNodes) reset() {
 }
 
 func (s *scoreList) reset() {
-	s.nodes, s.levelScores, s.levelStarts, s.found, s.foundScores, s.unlistedMax = s.nodes[:0], s.levelScores[:0], s.levelStarts[:0], s.found[:0], s.foundScores[:0], noScore
+	*s = scoreList{nodes: s.nodes[:0], levelScores: s.levelScores[:0], levelStarts: s.levelStarts[:0], found: s.found[:0],
+		foundScores: s.foundScores[:0], unlistedMax: noScore}
 }
 
 // maxScore returns the largest fixed score that a node with this estimate can have.
@@ -112,18 +110,26 @@ func (h *topNodes) computeBounds() {
 // listMoreNodes extends the score list of a group, in O(nodes of the group) time plus one score for
 // each added node.
 func (h *topNodes) listMoreNodes(k int) {
-	s := &h.lists[k]
+	f, s := &h.feasible, &h.lists[k]
 	s.found, s.foundScores = s.found[:0], s.foundScores[:0]
-	if h.wantedNodes[k] == 0 {
-		h.minEstimate[k] = int32(h.estimateRange)
-		h.wantedNodes[k] = (1 + initialWindows*h.feasible.count/h.pod.sampleSize) / quotaFactor
+	if s.wanted == 0 {
+		s.minEstimate = int32(h.estimateRange)
+		s.wanted = (1 + initialWindows*f.count/h.pod.sampleSize) / quotaFactor
 	}
-	h.wantedNodes[k] = (h.wantedNodes[k] + 1) * quotaFactor
+	s.wanted = (s.wanted + 1) * quotaFactor
 	h.findOrdinaryNodes(int32(k))
-	if h.pod.view.estimates && h.pod.replacement.StaticScores.Images == nil {
-		h.listByFreePercent(k)
+	h.pickedPositions = cycle.ResizeZeroed(h.pickedPositions, len(f.bits))
+	if h.imageFactor == 0 {
+		h.pickByFreePercent(s)
 	} else {
-		h.listByEstimate(k)
+		h.pickByEstimate(s)
+	}
+	for i, word := range h.pickedPositions {
+		fits, low := f.bits[i], int64(i<<6)
+		for left := word & h.groupPositions[i]; left != 0; left &= left - 1 {
+			s.found = append(s.found, f.countBefore[i]+int32(bits.OnesCount64(fits&(left&-left-1))))
+			s.foundScores = append(s.foundScores, low+int64(bits.TrailingZeros64(left)))
+		}
 	}
 	h.scoreFixed(s.foundScores)
 	s.sortLevels(&h.sortScratch)
@@ -141,86 +147,66 @@ func (h *topNodes) findOrdinaryNodes(k int32) {
 }
 
 // lowerMinEstimate lowers the smallest listed estimate until the list has the wanted number of
-// nodes.
-func (h *topNodes) lowerMinEstimate(g int, s *scoreList, reached int32) {
-	if h.minEstimate[g] = min(reached-int32(h.estimateSlack), h.minEstimate[g]-1); h.minEstimate[g] <= 0 {
-		h.minEstimate[g], s.unlistedMax = 0, noScore
+// nodes, which reach this estimate.
+func (h *topNodes) lowerMinEstimate(s *scoreList, reached int32) {
+	if s.minEstimate = min(reached-int32(h.estimateSlack), s.minEstimate-1); s.minEstimate <= 0 {
+		s.minEstimate, s.unlistedMax = 0, noScore
 	} else {
-		s.unlistedMax = h.maxScore(h.minEstimate[g] - 1)
+		s.unlistedMax = h.maxScore(s.minEstimate - 1)
 	}
 }
 
-// listByFreePercent is listByEstimate without image scores. Without image scores, the estimate
-// depends only on the free percent, so bit sets find the nodes.
-func (h *topNodes) listByFreePercent(k int) {
-	f, s, wanted, base, mine := &h.feasible, &h.lists[k], h.wantedNodes[k], h.nodes.maxFreePercent(), h.groupPositions
+// pickByFreePercent is pickByEstimate without image scores. Without image scores, the estimate
+// depends only on the free percent, so bit sets find the nodes. It also picks nodes of other groups.
+func (h *topNodes) pickByFreePercent(s *scoreList) {
+	wanted, base := s.wanted, h.nodes.maxFreePercent()
 	for ; base > 0; base-- {
 		if h.nodes.countByFree[base] == 0 {
 			continue
 		}
 		for i, word := range h.nodes.positionsByFree[base] {
-			wanted -= bits.OnesCount64(word & mine[i])
+			wanted -= bits.OnesCount64(word & h.groupPositions[i])
 		}
 		if wanted <= 0 {
 			break
 		}
 	}
-	h.lowerMinEstimate(k, s, int32(base)*h.freeFactor)
-	picked := cycle.ResizeZeroed(h.pickedPositions, len(mine))
-	h.pickedPositions = picked
-	for b := h.nodes.maxFreePercent(); b >= 0 && int32(b)*h.freeFactor >= h.minEstimate[k]; b-- {
+	h.lowerMinEstimate(s, int32(base)*h.freeFactor)
+	for b := h.nodes.maxFreePercent(); b >= 0 && int32(b)*h.freeFactor >= s.minEstimate; b-- {
 		if h.nodes.countByFree[b] == 0 {
 			continue
 		}
 		for i, word := range h.nodes.positionsByFree[b] {
-			picked[i] |= word
-		}
-	}
-	for i, word := range picked {
-		fits, low := f.bits[i], int64(i<<6)
-		for left := word & mine[i]; left != 0; left &= left - 1 {
-			s.found = append(s.found, f.countBefore[i]+int32(bits.OnesCount64(fits&(left&-left-1))))
-			s.foundScores = append(s.foundScores, low+int64(bits.TrailingZeros64(left)))
+			h.pickedPositions[i] |= word
 		}
 	}
 }
 
-// listByEstimate finds the ordinary feasible nodes of a group in node order, and counts them by
-// estimate.
-func (h *topNodes) listByEstimate(k int) {
-	f, images := &h.feasible, h.pod.replacement.StaticScores.Images
-	h.entries, h.countByEstimate = h.entries[:0], cycle.ResizeZeroed(h.countByEstimate, h.estimateRange)
-	for i, places := range h.groupPositions {
-		for left := places; left != 0; left &= left - 1 {
-			place := i<<6 + bits.TrailingZeros64(left)
-			mark := int32(h.nodes.freePercent[place]) * h.freeFactor
-			if h.imageFactor > 0 {
-				mark += h.imageFactor * int32(images[h.nodes.model.NodeOrder[place]])
+// pickByEstimate picks the nodes of the group with the largest estimates.
+func (h *topNodes) pickByEstimate(s *scoreList) {
+	estimate := func(place int) int32 {
+		return int32(h.nodes.freePercent[place])*h.freeFactor + h.imageFactor*int32(h.pod.replacement.StaticScores.Images[h.nodes.model.NodeOrder[place]])
+	}
+	h.countByEstimate = cycle.ResizeZeroed(h.countByEstimate, h.estimateRange)
+	for i, left := range h.groupPositions {
+		for ; left != 0; left &= left - 1 {
+			h.countByEstimate[estimate(i<<6+bits.TrailingZeros64(left))]++
+		}
+	}
+	wanted, reached := s.wanted, int32(h.estimateRange)-1
+	for ; reached > 0; reached-- {
+		if wanted -= int(h.countByEstimate[reached]); wanted <= 0 {
+			break
+		}
+	}
+	h.lowerMinEstimate(s, reached)
+	for i, left := range h.groupPositions {
+		for ; left != 0; left &= left - 1 {
+			if estimate(i<<6+bits.TrailingZeros64(left)) >= s.minEstimate {
+				h.pickedPositions[i] |= left & -left
 			}
-			h.countByEstimate[mark]++
-			number := int(f.countBefore[i]) + bits.OnesCount64(f.bits[i]&(left&-left-1))
-			h.entries = append(h.entries, uint64(place)<<40|uint64(number)<<16|uint64(mark))
 		}
 	}
-	s := &h.lists[k]
-	h.lowerMinEstimate(k, s, h.estimateOfRank(h.wantedNodes[k]))
-	floor := uint64(h.minEstimate[k])
-	for _, x := range h.entries {
-		if x&0xffff >= floor {
-			s.found = append(s.found, int32(x>>16&0xffffff))
-			s.foundScores = append(s.foundScores, int64(x>>40))
-		}
-	}
-}
-
-// estimateOfRank returns the largest estimate that at least `quota` of the counted nodes reach.
-func (h *topNodes) estimateOfRank(quota int) int32 {
-	for mark := h.estimateRange - 1; mark > 0; mark-- {
-		if quota -= int(h.countByEstimate[mark]); quota <= 0 {
-			return int32(mark)
-		}
-	}
-	return 0
 }
 
 // maxScoreTable is the largest range of scores that sortLevels counts in a table.
@@ -334,7 +320,8 @@ func (r *nodeResources) scoreDefault(in *cycle.Replacement, list []int64) {
 			v := 100 - math.Abs(x.halfShareDiff+(halfCPU*x.percentPerMilliCPU-halfMemory*x.percentPerByte))
 			with := int64(v)
 			if part := v - float64(with); part < roundingMargin || part > 1-roundingMargin {
-				with = r.computeExactBalance(&in.Requests, place)
+				l := &r.model.Requests[r.model.NodeOrder[place]]
+				with = score.Balance(l.MilliCPU+requested.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+requested.MemoryBytes, l.AllocatableBytes)
 			}
 			if byGain {
 				with = score.BalanceGain(with, x.balance)
@@ -352,12 +339,6 @@ func (r *nodeResources) scoreDefault(in *cycle.Replacement, list []int64) {
 // division. The float error is about 10,000 times smaller. A feasible node has the requested
 // resources free, so a share exceeds 1 only if the pod does not change it.
 const roundingMargin = 1e-9
-
-// computeExactBalance returns score.Balance of the node including the new pod.
-func (r *nodeResources) computeExactBalance(added *cluster.Resources, place int64) int64 {
-	l := &r.model.Requests[r.model.NodeOrder[place]]
-	return score.Balance(l.MilliCPU+added.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+added.MemoryBytes, l.AllocatableBytes)
-}
 
 // listSpecialNodes lists the special nodes of their score groups.
 func (h *topNodes) listSpecialNodes() {

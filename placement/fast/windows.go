@@ -75,12 +75,11 @@ func (p *windowEvents) inEveryWindow(g int32) bool {
 	if int(p.pod.view.groups.size[g])*half < f.count {
 		return false
 	}
+	isOrdinary := func(place int32) bool {
+		return p.pod.view.groups.group[place] == g && p.special.positions[place>>6]>>(place&63)&1 == 0
+	}
 	for from := 0; from < f.count; from += half {
-		i, end := from, min(from+half, f.count)
-		for i < end && !p.special.isOrdinary(f.positions[i], g) {
-			i++
-		}
-		if i == end {
+		if !slices.ContainsFunc(f.positions[from:min(from+half, f.count)], isOrdinary) {
 			return false
 		}
 	}
