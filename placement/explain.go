@@ -36,23 +36,20 @@ func (m *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
 	}
 	in := m.replacementOf(p)
 	var out []NodeVerdict
-	m.Cluster.InBothVictimStates(p, func(gone bool) { out = append(out, m.explainNodes(in, p, gone)...) })
-	return out
-}
-
-func (m *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone bool) []NodeVerdict {
-	refused := m.rejections(in, p)
-	r := cycle.NewAttempt(m.Cluster, &m.scratch, in, p)
-	out := make([]NodeVerdict, len(m.Cluster.Snap.Nodes))
-	for n := range out {
-		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: refused[n]}
-		if refused[n] != "" {
-			out[n].Why = filter.RefusalMessage(&r, n, refused[n])
+	m.Cluster.InBothVictimStates(p, func(gone bool) {
+		refused, from := m.rejections(in, p), len(out)
+		r := cycle.NewAttempt(m.Cluster, &m.scratch, in, p)
+		for n, by := range refused {
+			out = append(out, NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: by})
+			if by != "" {
+				out[from+n].Why = filter.RefusalMessage(&r, n, by)
+			}
 		}
-	}
-	m.predictor().ScoreFeasible(in, p, func(n cluster.NodeID, s *score.Plugin, value int64) {
-		out[n].Scores = append(out[n].Scores, PluginScore{s.Name, value, s.Weight})
-		out[n].Total += s.Weight * value
+		m.predictor().ScoreFeasible(in, p, func(n cluster.NodeID, s *score.Plugin, value int64) {
+			x := &out[from+int(n)]
+			x.Scores = append(x.Scores, PluginScore{s.Name, value, s.Weight})
+			x.Total += s.Weight * value
+		})
 	})
 	return out
 }

@@ -65,7 +65,7 @@ func (in *Replacement) AddCountersOfOthers() {
 }
 
 // CloneFor copies a replacement for the copy of its class in a cloned model.
-func (r *Replacement) CloneFor(c *model.EquivalenceClass, k *model.ClonedCounters) *Replacement {
+func (r *Replacement) CloneFor(c *model.EquivalenceClass, k model.ClonedCounters) *Replacement {
 	in := *r
 	in.Class = c
 	for _, list := range [...]*[]SpreadConstraint{&in.Spread.Hard, &in.Spread.Soft} {

@@ -8,7 +8,7 @@ import (
 // Clone copies the model in O(pods + nodes + classes) time. Moves in the copy do not change the
 // original, and the reverse. The copy shares the data that depends only on the snapshot. The second
 // result maps each counter to its copy.
-func (m *Cluster) Clone() (*Cluster, *ClonedCounters) {
+func (m *Cluster) Clone() (*Cluster, ClonedCounters) {
 	c := *m
 	c.PodNode, c.terminating = slices.Clone(m.PodNode), maps.Clone(m.terminating)
 	c.profiles, c.Topologies, c.NodesWithKeys = maps.Clone(m.profiles), maps.Clone(m.Topologies), maps.Clone(m.NodesWithKeys)
@@ -28,31 +28,29 @@ func (m *Cluster) Clone() (*Cluster, *ClonedCounters) {
 		c.Requests[i].Extended = maps.Clone(c.Requests[i].Extended)
 	}
 	c.Disks, c.Ports, c.Attachments = m.Disks.Clone(), m.Ports.clone(), m.Attachments.Clone()
-	k := &ClonedCounters{counters: map[*PodCounter]*PodCounter{}}
+	k := ClonedCounters{}
 	k.cloneTerms(m, &c)
 	k.cloneClasses(m, &c)
 	return &c, k
 }
 
 // ClonedCounters maps each counter of a model to the counter of its clone.
-type ClonedCounters struct {
-	counters map[*PodCounter]*PodCounter
-}
+type ClonedCounters map[*PodCounter]*PodCounter
 
 // Counter returns the copy of a counter; nil for a nil counter.
-func (k *ClonedCounters) Counter(c *PodCounter) *PodCounter {
+func (k ClonedCounters) Counter(c *PodCounter) *PodCounter {
 	if c == nil {
 		return nil
 	}
-	x := k.counters[c]
+	x := k[c]
 	if x == nil {
 		x = &PodCounter{Nodes: slices.Clone(c.Nodes)}
-		k.counters[c] = x
+		k[c] = x
 	}
 	return x
 }
 
-func (k *ClonedCounters) counterList(list []*PodCounter) []*PodCounter {
+func (k ClonedCounters) counterList(list []*PodCounter) []*PodCounter {
 	list = slices.Clone(list)
 	for i := range list {
 		list[i] = k.Counter(list[i])
@@ -60,7 +58,7 @@ func (k *ClonedCounters) counterList(list []*PodCounter) []*PodCounter {
 	return list
 }
 
-func (k *ClonedCounters) cloneTerms(m, c *Cluster) {
+func (k ClonedCounters) cloneTerms(m, c *Cluster) {
 	c.spreadCounters, c.termCounters = maps.Clone(m.spreadCounters), maps.Clone(m.termCounters)
 	for _, counters := range [...]map[string]*PodCounter{c.spreadCounters, c.termCounters} {
 		for id, x := range counters {
@@ -82,7 +80,7 @@ func (k *ClonedCounters) cloneTerms(m, c *Cluster) {
 	}
 }
 
-func (k *ClonedCounters) cloneClasses(m, c *Cluster) {
+func (k ClonedCounters) cloneClasses(m, c *Cluster) {
 	copies := make([]EquivalenceClass, len(m.ClassList))
 	c.ClassList, c.PodClass = make([]*EquivalenceClass, len(copies)), slices.Clone(m.PodClass)
 	for i, x := range m.ClassList {

@@ -9,15 +9,12 @@ import (
 )
 
 // Possible returns the nodes on which the replacement may land, sorted.
-func (p Prediction) Possible() []cluster.NodeID {
-	var out []cluster.NodeID
-	for _, s := range [...]struct {
-		weight float64
-		State
-	}{{1 - p.WeightGone, p.Terminating}, {p.WeightGone, p.Gone}} {
-		if s.weight > 0 {
-			out = append(out, s.Winners...)
-		}
+func (p Prediction) Possible() (out []cluster.NodeID) {
+	if p.WeightGone < 1 {
+		out = append(out, p.Terminating.Winners...)
+	}
+	if p.WeightGone > 0 {
+		out = append(out, p.Gone.Winners...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

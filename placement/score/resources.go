@@ -96,14 +96,12 @@ func requestedWith(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID, na
 		return cpu + comes.MilliCPU, l.AllocatableMilliCPU
 	case corev1.ResourceMemory:
 		return memory + comes.MemoryBytes, l.AllocatableBytes
-	case corev1.ResourceEphemeralStorage:
-		return l.EphemeralStorageByte + comes.EphemeralStorageByte, w.Snap.Nodes[n].Allocatable.EphemeralStorageByte
 	}
-	own := comes.Extended[name]
+	own := comes.Get(string(name))
 	if own == 0 && isScalarResource(name) {
 		return 0, 0
 	}
-	return l.Extended[name] + own, w.Snap.Nodes[n].Allocatable.Extended[name]
+	return l.Get(string(name)) + own, w.Snap.Nodes[n].Allocatable.Get(string(name))
 }
 
 // isScalarResource reports whether the resource is an extended resource, huge pages or an attach

@@ -60,10 +60,10 @@ var unlimitedProvisioners = []string{"kubernetes.io/azure-file", "kubernetes.io/
 // the claim of a volume; nil if the volume has no claim.
 func (st *Storage) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1.PersistentVolumeClaim) []AttachableVolume {
 	var out []AttachableVolume
-	add := func(a AttachableVolume, ok bool) {
+	add := func(a AttachableVolume) {
 		same := slices.IndexFunc(out, func(x AttachableVolume) bool { return x.id == a.id })
 		switch {
-		case !ok:
+		case a.id == "":
 		case same < 0:
 			out = append(out, a)
 		case !a.translated: // every node counts it, whether or not it counts the in-tree volume
@@ -85,7 +85,7 @@ func (st *Storage) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1
 
 // inlineAttachable returns an in-tree volume of a pod spec. As in the scheduler, a GCE disk gets
 // the zone UNSPECIFIED.
-func inlineAttachable(v *corev1.Volume) (AttachableVolume, bool) {
+func inlineAttachable(v *corev1.Volume) AttachableVolume {
 	s := corev1.PersistentVolumeSource{AWSElasticBlockStore: v.AWSElasticBlockStore, GCEPersistentDisk: v.GCEPersistentDisk,
 		AzureDisk: v.AzureDisk, PortworxVolume: v.PortworxVolume}
 	if c := v.Cinder; c != nil {
@@ -103,38 +103,41 @@ func ebsVolumeID(id string) string {
 }
 
 // claimAttachable returns the volume of a claim. For an unbound claim, the result is a volume of
-// its StorageClass's provisioner with a unique name.
-func (st *Storage) claimAttachable(c *corev1.PersistentVolumeClaim) (AttachableVolume, bool) {
+// its StorageClass's provisioner with a unique name. Without an ID, the volume counts against no limit.
+func (st *Storage) claimAttachable(c *corev1.PersistentVolumeClaim) AttachableVolume {
 	pv := st.snap.PersistentVolume(c.Spec.VolumeName)
 	if c.Spec.VolumeName == "" || pv == nil {
 		class := st.classes[classOfClaim(c)]
 		if class == nil || class.Provisioner == "" || slices.Contains(unlimitedProvisioners, class.Provisioner) {
-			return AttachableVolume{}, false
+			return AttachableVolume{}
 		}
 		driver, old := migratedDrivers[class.Provisioner]
-		return newAttachableVolume(cmp.Or(driver, class.Provisioner), "unbound "+c.Namespace+"/"+c.Name, old), true
+		return newAttachableVolume(cmp.Or(driver, class.Provisioner), "unbound "+c.Namespace+"/"+c.Name, old)
 	}
 	if s := pv.Spec.CSI; s != nil {
-		return newAttachableVolume(s.Driver, s.VolumeHandle, false), s.Driver != "" && s.VolumeHandle != ""
+		if s.Driver == "" || s.VolumeHandle == "" {
+			return AttachableVolume{}
+		}
+		return newAttachableVolume(s.Driver, s.VolumeHandle, false)
 	}
 	return inTreeAttachable(&pv.Spec.PersistentVolumeSource, "disk ")
 }
 
-// inTreeAttachable returns an in-tree volume; gcePrefix precedes the name of a GCE disk.
-func inTreeAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) (AttachableVolume, bool) {
+// inTreeAttachable returns an in-tree volume, without an ID for other volumes; gcePrefix precedes the name of a GCE disk.
+func inTreeAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) AttachableVolume {
 	switch {
 	case s.AWSElasticBlockStore != nil:
-		return newAttachableVolume("ebs.csi.aws.com", ebsVolumeID(s.AWSElasticBlockStore.VolumeID), true), true
+		return newAttachableVolume("ebs.csi.aws.com", ebsVolumeID(s.AWSElasticBlockStore.VolumeID), true)
 	case s.GCEPersistentDisk != nil:
-		return newAttachableVolume("pd.csi.storage.gke.io", gcePrefix+s.GCEPersistentDisk.PDName, true), true
+		return newAttachableVolume("pd.csi.storage.gke.io", gcePrefix+s.GCEPersistentDisk.PDName, true)
 	case s.AzureDisk != nil:
-		return newAttachableVolume("disk.csi.azure.com", s.AzureDisk.DataDiskURI, true), true
+		return newAttachableVolume("disk.csi.azure.com", s.AzureDisk.DataDiskURI, true)
 	case s.Cinder != nil:
-		return newAttachableVolume("cinder.csi.openstack.org", s.Cinder.VolumeID, true), true
+		return newAttachableVolume("cinder.csi.openstack.org", s.Cinder.VolumeID, true)
 	case s.PortworxVolume != nil:
-		return newAttachableVolume(portworxDriver, s.PortworxVolume.VolumeID, true), true
+		return newAttachableVolume(portworxDriver, s.PortworxVolume.VolumeID, true)
 	}
-	return AttachableVolume{}, false
+	return AttachableVolume{}
 }
 
 // Attachments counts the volumes that are attached to each node.

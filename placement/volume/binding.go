@@ -152,12 +152,12 @@ func (st *Storage) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Nod
 		if taken[pv.Name] || pv.DeletionTimestamp != nil || !matchesClaim(pv, c) {
 			continue
 		}
-		switch {
-		case pv.Spec.ClaimRef != nil && !isReservedFor(pv, c):
+		switch r := pv.Spec.ClaimRef; {
+		case r != nil && (r.Namespace != c.Namespace || r.Name != c.Name || r.UID != "" && r.UID != c.UID):
 			continue
-		case pv.Spec.ClaimRef != nil && !isReachable(pv, node):
+		case r != nil && !isReachable(pv, node):
 			return nil
-		case pv.Spec.ClaimRef != nil:
+		case r != nil:
 			return pv
 		}
 		if pv.Status.Phase != corev1.VolumeAvailable || !selector.Matches(labels.Set(pv.Labels)) ||
@@ -182,11 +182,6 @@ func matchesClaim(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) 
 	const filesystem = corev1.PersistentVolumeFilesystem
 	return has.Cmp(want) >= 0 && ptr.Deref(pv.Spec.VolumeMode, filesystem) == ptr.Deref(c.Spec.VolumeMode, filesystem) &&
 		ptr.Deref(pv.Spec.VolumeAttributesClassName, "") == ptr.Deref(c.Spec.VolumeAttributesClassName, "")
-}
-
-func isReservedFor(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
-	r := pv.Spec.ClaimRef
-	return r.Namespace == c.Namespace && r.Name == c.Name && (r.UID == "" || r.UID == c.UID)
 }
 
 func allowsAccessModes(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {

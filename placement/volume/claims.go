@@ -106,7 +106,8 @@ func (st *Storage) addUnboundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim
 		setFirst(&cs.unsupportedReason, "StorageClass %s of its claim %s is not in the snapshot", name, c.Name)
 	case class != nil && ptr.Deref(class.VolumeBindingMode, "") == storagev1.VolumeBindingWaitForFirstConsumer:
 		cs.delayed = append(cs.delayed, c)
-		if st.refusesAttributes(c) {
+		// VolumeBinding compares no claim with a selected node, because it is provisioned.
+		if _, chosen := c.Annotations[selectedNode]; !st.features.VolumeAttributesClass && !chosen && ptr.Deref(c.Spec.VolumeAttributesClassName, "") != "" {
 			setFirst(&cs.refusedReason, "claim %s has a VolumeAttributesClass, which kube-scheduler 1.%d does not bind",
 				c.Name, st.snap.ServerMinor)
 		}
@@ -117,20 +118,13 @@ func (st *Storage) addUnboundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim
 	}
 }
 
-// refusesAttributes reports whether VolumeBinding fails because the unbound claim names a
-// VolumeAttributesClass. A claim with a selected node is provisioned, so it is not compared.
-func (st *Storage) refusesAttributes(c *corev1.PersistentVolumeClaim) bool {
-	_, chosen := c.Annotations[selectedNode]
-	return !st.features.VolumeAttributesClass && !chosen && ptr.Deref(c.Spec.VolumeAttributesClassName, "") != ""
-}
-
 func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) {
 	pv := st.snap.PersistentVolume(c.Spec.VolumeName)
 	if pv == nil {
 		setFirst(&cs.unsupportedReason, "volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name)
 		return
 	}
-	if _, inTree := inTreeAttachable(&pv.Spec.PersistentVolumeSource, ""); inTree {
+	if inTreeAttachable(&pv.Spec.PersistentVolumeSource, "").id != "" {
 		setFirst(&cs.unsupportedReason, "volume %s is an in-tree volume, and the scheduler's translation of its zone is not supported", pv.Name)
 		return
 	}
@@ -163,7 +157,7 @@ func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 		})
 	}
 	cs := st.newClaimSet(pod)
-	if len(v.Attach) > 0 && st.noCSINodes {
+	if len(v.Attach) > 0 && (st.snap.Objects == nil || len(st.snap.Objects.CSINodes) == 0) {
 		setFirst(&cs.unsupportedReason, "it has volumes to attach, but no CSINode is in the snapshot, so volume limits are not known")
 	}
 	v.ExclusiveClaims, v.RefusedReason, v.UnsupportedReason = cs.exclusive, cs.refusedReason, cs.unsupportedReason
@@ -202,9 +196,8 @@ func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 // the pod spec. Pods that have not ended count, terminating ones included, and so do VolumeAttachments. Nothing
 // enforces ReadWriteOnce across nodes for other volumes, such as NFS or those of drivers without attachRequired.
 type Users struct {
-	snap    *cluster.Snapshot
-	drivers map[string]*storagev1.CSIDriver
-	shared  map[string]*Use // by ID
+	snap   *cluster.Snapshot
+	shared map[string]*Use // by ID
 }
 
 // Use is the use of a volume by several pods, or on several nodes.
@@ -228,12 +221,9 @@ func (u *Use) addNode(n cluster.NodeID) {
 
 // NewUsers reads the volumes of the pods and the VolumeAttachments of the snapshot.
 func NewUsers(s *cluster.Snapshot) *Users {
-	u := &Users{snap: s, drivers: map[string]*storagev1.CSIDriver{}, shared: map[string]*Use{}}
+	u := &Users{snap: s, shared: map[string]*Use{}}
 	if s.Objects == nil {
 		return u
-	}
-	for _, d := range s.Objects.CSIDrivers {
-		u.drivers[d.Name] = d
 	}
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -265,22 +255,16 @@ func NewUsers(s *cluster.Snapshot) *Users {
 	}
 	maps.DeleteFunc(u.shared, func(_ string, use *Use) bool { return use.pods == 1 && len(use.nodes) == 1 })
 	for _, use := range u.shared {
-		use.Words = "unable to attach " + use.Words + ", which is in use on " + u.nodeNames(use) + " (one node at a time)"
+		names := make([]string, len(use.nodes))
+		for i, n := range use.nodes {
+			if names[i] = "a node that is gone"; n != cluster.NoNode {
+				names[i] = s.Nodes[n].Name
+			}
+		}
+		slices.Sort(names)
+		use.Words = "unable to attach " + use.Words + ", which is in use on " + strings.Join(names, " and ") + " (one node at a time)"
 	}
 	return u
-}
-
-func (u *Users) nodeNames(use *Use) string {
-	var names []string
-	for _, n := range use.nodes {
-		if n == cluster.NoNode {
-			names = append(names, "a node that is gone")
-		} else {
-			names = append(names, u.snap.Nodes[n].Name)
-		}
-	}
-	slices.Sort(names)
-	return strings.Join(names, " and ")
 }
 
 // Shared returns the uses of the pod's volumes in which the pod is not alone. The replacement of the pod gets new
@@ -326,12 +310,14 @@ func (u *Users) exclusive(p *corev1.Pod, v *corev1.Volume) (id, name string) {
 func (u *Users) attachableID(pv *corev1.PersistentVolume) string {
 	s := &pv.Spec.PersistentVolumeSource
 	if s.CSI != nil {
-		if d := u.drivers[s.CSI.Driver]; d != nil && !ptr.Deref(d.Spec.AttachRequired, true) {
+		if slices.ContainsFunc(u.snap.Objects.CSIDrivers, func(d *storagev1.CSIDriver) bool {
+			return d.Name == s.CSI.Driver && !ptr.Deref(d.Spec.AttachRequired, true)
+		}) {
 			return ""
 		}
 		return newAttachableVolume(s.CSI.Driver, s.CSI.VolumeHandle, false).id
 	}
-	if a, ok := inTreeAttachable(s, "disk "); ok {
+	if a := inTreeAttachable(s, "disk "); a.id != "" {
 		return a.id
 	}
 	if s.ISCSI != nil || s.FC != nil || s.FlexVolume != nil || s.VsphereVolume != nil {
@@ -350,8 +336,7 @@ func exclusiveInline(v *corev1.Volume) string {
 	if v.AWSElasticBlockStore == nil && v.AzureDisk == nil && v.Cinder == nil {
 		return ""
 	}
-	a, _ := inlineAttachable(v)
-	return a.id
+	return inlineAttachable(v).id
 }
 
 // attachedID returns the ID of the volume of a VolumeAttachment, or "".

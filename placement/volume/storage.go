@@ -33,8 +33,7 @@ type Storage struct {
 	capacities     map[string][]*storagev1.CSIStorageCapacity // by class, sorted by name
 	csiNode        []*storagev1.CSINode                       // by node; nil where there is none
 	noPortworx     []bool                                     // by node: in-tree Portworx volumes do not count
-	noCSINodes     bool
-	limits         []map[string]int64 // by node: volumes per driver
+	limits         []map[string]int64                         // by node: volumes per driver
 }
 
 // NewStorage indexes the volumes, StorageClasses, drivers and capacities of a snapshot.
@@ -49,10 +48,8 @@ func NewStorage(s *cluster.Snapshot) *Storage {
 	}
 	o := s.Objects
 	if o == nil {
-		st.noCSINodes = true
 		return st
 	}
-	st.noCSINodes = len(o.CSINodes) == 0
 	for _, pv := range o.PersistentVolumes {
 		class := classOf(pv.Annotations, pv.Spec.StorageClassName)
 		st.volumesByClass[class] = append(st.volumesByClass[class], pv)
