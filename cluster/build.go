@@ -169,9 +169,16 @@ func (b *builder) addNodes() {
 }
 
 // NodeReady reports whether the node's Ready condition is true.
-func NodeReady(n *corev1.Node) bool {
-	i := slices.IndexFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
-	return i >= 0 && n.Status.Conditions[i].Status == corev1.ConditionTrue
+func NodeReady(n *corev1.Node) bool { return HasCondition(n, corev1.NodeReady) }
+
+// HasCondition reports whether a condition of the node is true.
+func HasCondition(n *corev1.Node, of corev1.NodeConditionType) bool {
+	for i := range n.Status.Conditions {
+		if c := &n.Status.Conditions[i]; c.Type == of {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
 }
 
 // addDepartures sets the Departure of every bound pod, and what leaves each node. It needs TakenAt.

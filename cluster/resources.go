@@ -75,6 +75,12 @@ func (r *Resources) Names() []string {
 	return names
 }
 
+// Equal reports whether both have the same amount of every resource.
+func (r Resources) Equal(o Resources) bool {
+	return r.MilliCPU == o.MilliCPU && r.MemoryBytes == o.MemoryBytes && r.EphemeralStorageByte == o.EphemeralStorageByte &&
+		maps.Equal(r.Extended, o.Extended)
+}
+
 // Add adds o to r.
 func (r *Resources) Add(o Resources) { r.add(o, 1) }
 

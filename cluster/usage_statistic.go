@@ -52,7 +52,7 @@ func (r *usageResolver) addArrivedPod(c *resourceUse, p *Pod, amount int64) {
 	if c.used[p.Node] == unknownAmount {
 		return
 	}
-	from, at := bindTime(p.Object), r.resolved.measuredAt[p.Node]
+	from, at := BindTime(p.Object), r.resolved.measuredAt[p.Node]
 	c.used[p.Node] += amount - r.shareInStatistic(r.usage.Statistic, amount, p.Node, from, at)
 	if c.newest[p.Node] != unknownAmount {
 		c.newest[p.Node] += amount - r.shareInStatistic("latest", amount, p.Node, from, at)
@@ -135,11 +135,11 @@ func (r *usageResolver) boundTooLate(p *Pod) bool { return r.boundAfterSample(p,
 // margin before. It returns false if the node has no sample.
 func (r *usageResolver) boundAfterSample(p *Pod, margin time.Duration) bool {
 	at := r.resolved.measuredAt[p.Node]
-	return !at.IsZero() && bindTime(p.Object).After(at.Add(-margin))
+	return !at.IsZero() && BindTime(p.Object).After(at.Add(-margin))
 }
 
-// bindTime returns the time at which the pod was bound, or the best estimate from its status.
-func bindTime(p *corev1.Pod) time.Time {
+// BindTime returns the time at which the pod was bound, or the best estimate from its status.
+func BindTime(p *corev1.Pod) time.Time {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue && !c.LastTransitionTime.IsZero() {
 			return c.LastTransitionTime.Time

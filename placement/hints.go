@@ -4,7 +4,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/placement/model"
-	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
@@ -21,7 +20,7 @@ func (m *ClusterModel) SetHints(kind hints.Kind, nodes []cluster.NodeID) {
 	if wasLabelled || m.Cluster.Hints.HasLabels() {
 		clear(m.nodeChecks)
 		for _, c := range m.Cluster.ClassList {
-			if c.Profile.ReadsHintLabel() || scheduler.PodReadsHintLabel(c.Sample.Object) {
+			if c.Profile.ReadsHintLabel(c.Sample.Object) {
 				m.replacements[c.Number] = nil // its node affinity must be matched again
 			}
 		}
@@ -37,7 +36,7 @@ func (m *ClusterModel) RespondsToHint(p cluster.PodID, kind hints.Kind) bool {
 	case hints.Taint:
 		return profile.Weights.TaintToleration > 0 && score.CountUntolerated(score.HintTaints, pod.Spec.Tolerations) > 0
 	case hints.Label:
-		return profile.ReadsHintLabel() || scheduler.PodReadsHintLabel(pod)
+		return profile.ReadsHintLabel(pod)
 	}
 	return false
 }

@@ -159,7 +159,7 @@ func (m *ClusterModel) unsupportedTemplate(p *cluster.Pod) string {
 		wants := model.RequestsOfTemplate(&corev1.Pod{Spec: *o.Template}, m.Cluster.Snap.Scheduler)
 		c.TemplateRequests = &wants
 	}
-	if model.EqualResources(model.RequestsOfTemplate(p.Object, m.Cluster.Snap.Scheduler), *c.TemplateRequests) {
+	if model.RequestsOfTemplate(p.Object, m.Cluster.Snap.Scheduler).Equal(*c.TemplateRequests) {
 		return ""
 	}
 	return "it was changed after its creation, and its template has other requests"

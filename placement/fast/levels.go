@@ -20,7 +20,6 @@ type levelSearch struct {
 	nextLevel            []int32 // by score group
 	nextTotal            []int64 // by score group: total of its next level; noScore: no level remains
 	shares               []levelOdds
-	shareLevels          []int32
 }
 
 // startRange is the half-open range [from, to) of start positions.
@@ -198,11 +197,10 @@ func (c *levelSearch) addOdds(at int32, odds float64) {
 	c.odds.add(n, odds)
 }
 
-// levelOdds is the probability that each node of some levels wins in a random sample.
-// levelSearch.shareLevels lists the levels up to end, as pairs of score group and level.
+// levelOdds is a level of a score group, and the probability that each of its nodes wins in a random sample.
 type levelOdds struct {
-	odds float64
-	end  int
+	group, level int32
+	odds         float64
 }
 
 // nodeOdds holds the probability that each node wins, over all windows.
@@ -226,13 +224,18 @@ func (o *nodeOdds) add(n cluster.NodeID, odds float64) {
 	o.bits[n>>6] |= 1 << (n & 63)
 }
 
-func (o *nodeOdds) clear() {
+// each calls f with each node that may have odds, in order.
+func (o *nodeOdds) each(f func(n int)) {
 	for i, word := range o.bits {
 		for ; word != 0; word &= word - 1 {
-			o.byNode[i<<6+bits.TrailingZeros64(word)] = 0
+			f(i<<6 + bits.TrailingZeros64(word))
 		}
-		o.bits[i] = 0
 	}
+}
+
+func (o *nodeOdds) clear() {
+	o.each(func(n int) { o.byNode[n] = 0 })
+	clear(o.bits)
 	o.maxTotal = noScore
 }
 
@@ -240,12 +243,7 @@ func (o *nodeOdds) save() {
 	k := &o.saved
 	k.known = true
 	k.nodes, k.odds, k.maxTotal = k.nodes[:0], k.odds[:0], o.maxTotal
-	for i, word := range o.bits {
-		for ; word != 0; word &= word - 1 {
-			n := i<<6 + bits.TrailingZeros64(word)
-			k.nodes, k.odds = append(k.nodes, int32(n)), append(k.odds, o.byNode[n])
-		}
-	}
+	o.each(func(n int) { k.nodes, k.odds = append(k.nodes, int32(n)), append(k.odds, o.byNode[n]) })
 }
 
 // restore adds the saved odds. The caller must call clear before.
@@ -277,20 +275,11 @@ func (c *levelSearch) mixInRandomSamples(weight float64) {
 	}
 	c.scores.scoreAllFeasible()
 	rest := c.computeRandomSampleOdds()
-	for i, word := range c.odds.bits {
-		for ; word != 0; word &= word - 1 {
-			c.odds.byNode[i<<6+bits.TrailingZeros64(word)] *= 1 - weight
-		}
-	}
-	from := 0
+	c.odds.each(func(n int) { c.odds.byNode[n] *= 1 - weight })
 	for _, x := range c.shares {
-		odds := weight * x.odds / rest
-		for ; from < x.end; from += 2 {
-			k, level := c.shareLevels[from], c.shareLevels[from+1]
-			s := &c.top.lists[k]
-			for _, at := range s.nodes[s.levelStarts[level]:s.levelStarts[level+1]] {
-				c.addOdds(at, odds)
-			}
+		s, odds := &c.top.lists[x.group], weight*x.odds/rest
+		for _, at := range s.nodes[s.levelStarts[x.level]:s.levelStarts[x.level+1]] {
+			c.addOdds(at, odds)
 		}
 	}
 }
@@ -299,18 +288,18 @@ func (c *levelSearch) mixInRandomSamples(weight float64) {
 // divide these odds by the returned sum.
 func (c *levelSearch) computeRandomSampleOdds() (rest float64) {
 	n := c.feasible.count
-	c.shares, c.shareLevels = c.shares[:0], c.shareLevels[:0]
+	c.shares = c.shares[:0]
 	c.resetLevels()
 	missed, passed := 1.0, 0 // missed: probability that no passed node is in the sample
 	for missed >= negligible && passed < n {
-		total, better, count := c.nodesWithNextBestScore(), missed, 0
+		total, better, count, first := c.nodesWithNextBestScore(), missed, 0, len(c.shares)
 		for k, t := range c.nextTotal {
 			if t != total {
 				continue
 			}
 			s, level := &c.top.lists[k], c.nextLevel[k]
 			count += int(s.levelStarts[level+1] - s.levelStarts[level])
-			c.shareLevels = append(c.shareLevels, int32(k), level)
+			c.shares = append(c.shares, levelOdds{group: int32(k), level: level})
 			c.nextLevel[k]++
 			c.storeNextTotal(k)
 		}
@@ -318,7 +307,9 @@ func (c *levelSearch) computeRandomSampleOdds() (rest float64) {
 			missed *= float64(max(n-c.pod.sampleSize-passed, 0)) / float64(n-passed)
 			passed++
 		}
-		c.shares = append(c.shares, levelOdds{(better - missed) / float64(count), len(c.shareLevels)})
+		for i := range c.shares[first:] {
+			c.shares[first+i].odds = (better - missed) / float64(count)
+		}
 	}
 	return 1 - missed
 }

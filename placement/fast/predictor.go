@@ -1,7 +1,6 @@
 package fast
 
 import (
-	"math/bits"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -215,13 +214,11 @@ func (q *Predictor) writeState(out *prediction.State, x *stateBuffers) {
 	out.SampleSize, out.Best, out.FeasibleSet = q.pod.sampleSize, q.odds.maxTotal, q.feasible.set(x)
 	out.Winners, out.Odds = x.winners[:0], x.odds[:0]
 	defer func() { x.winners, x.odds = out.Winners, out.Odds }()
-	for i, word := range q.odds.bits {
-		for ; word != 0; word &= word - 1 {
-			if n := i<<6 + bits.TrailingZeros64(word); q.odds.byNode[n] > 0 {
-				out.Winners, out.Odds = append(out.Winners, cluster.NodeID(n)), append(out.Odds, q.odds.byNode[n])
-			}
+	q.odds.each(func(n int) {
+		if q.odds.byNode[n] > 0 {
+			out.Winners, out.Odds = append(out.Winners, cluster.NodeID(n)), append(out.Odds, q.odds.byNode[n])
 		}
-	}
+	})
 }
 
 // NewPredictor returns a predictor for the model. From then on, the model calls it for every node whose pods change.

@@ -201,12 +201,6 @@ func RequestsOfTemplate(p *corev1.Pod, features kubeversion.Features) cluster.Re
 	return cluster.ResourcesOf(resource.PodRequests(p, opts))
 }
 
-// EqualResources reports whether a and b have the same amount of every resource.
-func EqualResources(a, b cluster.Resources) bool {
-	return a.MilliCPU == b.MilliCPU && a.MemoryBytes == b.MemoryBytes &&
-		a.EphemeralStorageByte == b.EphemeralStorageByte && maps.Equal(a.Extended, b.Extended)
-}
-
 // nonZeroDefaults are the requests that scores assume for a container without requests.
 var nonZeroDefaults = corev1.ResourceList{
 	corev1.ResourceCPU:    resourceapi.MustParse("100m"),

@@ -82,23 +82,9 @@ func readUsage(s *cluster.Snapshot, f func(n *cluster.Node, u cluster.NodeUsage)
 // includes the pod. Measurements never include a pod that the model has moved.
 func (k *PackingUsage) adjust(p *cluster.Pod, n cluster.NodeID, milliCPU int64) {
 	x := &k.Nodes[n]
-	if n != p.Node || bindingTime(p.Object).After(x.measuredUntil.Add(-measurementDelay)) {
+	if n != p.Node || cluster.BindTime(p.Object).After(x.measuredUntil.Add(-measurementDelay)) {
 		x.UnmeasuredMilliCPU = cluster.BoundedSum(x.UnmeasuredMilliCPU, milliCPU)
 	}
-}
-
-// bindingTime returns when the pod was bound to its node, or else when it started; the zero time if
-// neither is known.
-func bindingTime(p *corev1.Pod) time.Time {
-	for i := range p.Status.Conditions {
-		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
-			return c.LastTransitionTime.Time
-		}
-	}
-	if p.Status.StartTime != nil {
-		return p.Status.StartTime.Time
-	}
-	return time.Time{}
 }
 
 // RiskUsage holds the measured usage of nodes, and the sums of requests and limits, that trimaran's plugins about risk

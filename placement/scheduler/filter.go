@@ -41,22 +41,19 @@ var SwitchableFilters = []Filter{
 	NodeVolumeLimits, VolumeZone, PodTopologySpread, InterPodAffinity, NodeDeclaredFeatures,
 }
 
-// PodReadsHintLabel reports whether the pod's node selector or node affinity reads the hint label.
-func PodReadsHintLabel(pod *corev1.Pod) bool {
-	if _, ok := pod.Spec.NodeSelector[hints.Key]; ok {
-		return true
-	}
+// ReadsHintLabel reports whether the pod's node selector or node affinity, or the profile's addedAffinity, reads the hint
+// label.
+func (p *Compiled) ReadsHintLabel(pod *corev1.Pod) bool {
+	_, selects := pod.Spec.NodeSelector[hints.Key]
 	a := pod.Spec.Affinity
-	return a != nil && a.NodeAffinity != nil && selectsHintLabel(a.NodeAffinity)
-}
-
-// ReadsHintLabel reports whether the profile's addedAffinity reads the hint label.
-func (p *Compiled) ReadsHintLabel() bool {
-	return p.AddedAffinity != nil && selectsHintLabel(p.AddedAffinity)
+	return selects || a != nil && selectsHintLabel(a.NodeAffinity) || selectsHintLabel(p.AddedAffinity)
 }
 
 // selectsHintLabel reports whether a term of the node affinity reads the hint label.
 func selectsHintLabel(a *corev1.NodeAffinity) bool {
+	if a == nil {
+		return false
+	}
 	looks := func(t corev1.NodeSelectorTerm) bool {
 		return slices.ContainsFunc(t.MatchExpressions, func(r corev1.NodeSelectorRequirement) bool { return r.Key == hints.Key })
 	}

@@ -39,7 +39,7 @@ var memoryPressure = Rule{Code: plan.OnlyRefusingNodes,
 		return b
 	},
 	Pod: func(_ *Input, _ *cluster.Pod, n *cluster.Node) string {
-		if !hasCondition(n, corev1.NodeMemoryPressure) {
+		if !cluster.HasCondition(n.Object, corev1.NodeMemoryPressure) {
 			return ""
 		}
 		return "under MemoryPressure, and the pod requests neither cpu nor memory"
@@ -75,10 +75,10 @@ var virtual = Rule{Code: plan.OnlyVirtualNodes, Node: func(in *Input, n *cluster
 // problem detector marks bad, and pods that tolerate the taint of an agent that is not ready start without it. The kind
 // are these two conditions and all marks of the kinds unhealthy and starting.
 var unhealthy = Rule{Code: plan.OnlyUnhealthyNodes, Node: func(in *Input, n *cluster.Node) string {
-	if hasCondition(n, corev1.NodeDiskPressure) {
+	if cluster.HasCondition(n.Object, corev1.NodeDiskPressure) {
 		return "under DiskPressure"
 	}
-	if hasCondition(n, corev1.NodePIDPressure) {
+	if cluster.HasCondition(n.Object, corev1.NodePIDPressure) {
 		return "under PIDPressure"
 	}
 	if f, found := in.Scope.Marks.First(n.Object, nodemarks.Unhealthy, nodemarks.Starting); found {
@@ -86,15 +86,6 @@ var unhealthy = Rule{Code: plan.OnlyUnhealthyNodes, Node: func(in *Input, n *clu
 	}
 	return ""
 }}
-
-func hasCondition(n *cluster.Node, of corev1.NodeConditionType) bool {
-	for i := range n.Object.Status.Conditions {
-		if c := &n.Object.Status.Conditions[i]; c.Type == of {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
-}
 
 // A volume that can be attached to one node only stays where another pod uses it: package volume says which ones. A
 // replacement elsewhere would wait in ContainerCreating (FailedAttachVolume), and the workload would lose a replica.

@@ -93,8 +93,8 @@ func New(s *cluster.Snapshot, scope cluster.Scope, underPressure []bool) *Target
 		open: &Pods{May: make([]bool, len(s.Nodes))}, byTemplate: map[templatePlatform]*Pods{}, byPod: make([]*Pods, len(s.Pods))}
 	t.in.readPlatforms()
 	for i := range s.Nodes {
-		t.in.memoryPressure = t.in.memoryPressure || hasCondition(&s.Nodes[i], corev1.NodeMemoryPressure)
-		_, refused := t.refusedBy(nil, &s.Nodes[i])
+		t.in.memoryPressure = t.in.memoryPressure || cluster.HasCondition(s.Nodes[i].Object, corev1.NodeMemoryPressure)
+		_, _, refused := t.Why(nil, &s.Nodes[i])
 		t.open.May[i] = !refused
 	}
 	return t
@@ -102,7 +102,7 @@ func New(s *cluster.Snapshot, scope cluster.Scope, underPressure []bool) *Target
 
 // Open reports whether pods may be sent to a node at all, without regard to pressure hints.
 func Open(scope cluster.Scope, n *cluster.Node) bool {
-	_, refused := (&Targets{in: Input{Scope: scope}}).refusedBy(nil, n)
+	_, _, refused := (&Targets{in: Input{Scope: scope}}).Why(nil, n)
 	return !refused
 }
 
@@ -158,7 +158,7 @@ func (t *Targets) find(p *cluster.Pod) *Pods {
 	pods := &Pods{May: make([]bool, len(t.open.May)), Number: len(t.byKey) + 1}
 	for i := range pods.May {
 		if t.open.May[i] {
-			_, refused := t.refusedBy(p, &t.in.Snapshot.Nodes[i])
+			_, _, refused := t.Why(p, &t.in.Snapshot.Nodes[i])
 			pods.May[i] = !refused
 		}
 	}
@@ -166,15 +166,15 @@ func (t *Targets) find(p *cluster.Pod) *Pods {
 	return pods
 }
 
-// refusedBy returns the index of the first rule that refuses the node to the pod. With a nil pod, it applies only the
-// rules about nodes.
-func (t *Targets) refusedBy(p *cluster.Pod, n *cluster.Node) (rule int, refused bool) {
+// Why returns the index of the first rule that refuses the node to the pod, and the words that follow "the node is".
+// It returns false if the pod may be sent there. With a nil pod, it asks whether no pod at all is sent there.
+func (t *Targets) Why(p *cluster.Pod, n *cluster.Node) (rule int, words string, refused bool) {
 	for i := range Rules {
-		if why(&Rules[i], &t.in, p, n) != "" {
-			return i, true
+		if words := why(&Rules[i], &t.in, p, n); words != "" {
+			return i, words, true
 		}
 	}
-	return 0, false
+	return 0, "", false
 }
 
 func why(r *Rule, in *Input, p *cluster.Pod, n *cluster.Node) string {
@@ -185,16 +185,6 @@ func why(r *Rule, in *Input, p *cluster.Pod, n *cluster.Node) string {
 		return ""
 	}
 	return r.Pod(in, p, n)
-}
-
-// Why returns the index of the rule that refuses the node to the pod, and the words that follow "the node is".
-// It returns false if the pod may be sent there. With a nil pod, it asks whether no pod at all is sent there.
-func (t *Targets) Why(p *cluster.Pod, n *cluster.Node) (rule int, words string, refused bool) {
-	rule, refused = t.refusedBy(p, n)
-	if refused {
-		words = why(&Rules[rule], &t.in, p, n)
-	}
-	return rule, words, refused
 }
 
 // InUse returns why no node, not even a new one, can attach a volume of the pod, or "".
@@ -208,7 +198,7 @@ func (t *Targets) InUse(p *cluster.Pod) string {
 // Unproven returns the nodes that only the platform of the pod's workload keeps from the pod.
 func (t *Targets) Unproven(p *cluster.Pod) (out []cluster.NodeID) {
 	for i := range t.in.Snapshot.Nodes {
-		if rule, refused := t.refusedBy(p, &t.in.Snapshot.Nodes[i]); refused && Rules[rule].Code == plan.OnlyUnprovenPlatforms {
+		if rule, _, refused := t.Why(p, &t.in.Snapshot.Nodes[i]); refused && Rules[rule].Code == plan.OnlyUnprovenPlatforms {
 			out = append(out, cluster.NodeID(i))
 		}
 	}

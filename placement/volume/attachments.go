@@ -123,7 +123,8 @@ func (st *Storage) claimAttachable(c *corev1.PersistentVolumeClaim) AttachableVo
 	return inTreeAttachable(&pv.Spec.PersistentVolumeSource, "disk ")
 }
 
-// inTreeAttachable returns an in-tree volume, without an ID for other volumes; gcePrefix precedes the name of a GCE disk.
+// inTreeAttachable returns an in-tree volume, without an ID for other volumes. gcePrefix precedes the name of a GCE
+// disk.
 func inTreeAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) AttachableVolume {
 	switch {
 	case s.AWSElasticBlockStore != nil:

@@ -42,12 +42,11 @@ func (st *Storage) newEphemeralClaim(p *corev1.Pod, v *corev1.Volume) *corev1.Pe
 	return c
 }
 
+// claimSet lists the claims of a pod that decide where it fits.
 type claimSet struct {
-	bound             []*corev1.PersistentVolume
-	delayed           []*corev1.PersistentVolumeClaim // unbound claims with WaitForFirstConsumer
-	exclusive         []string                        // claims that one pod only may use
-	refusedReason     string                          // why no node can take the pod; empty: some can
-	unsupportedReason string                          // why no placement can be predicted; empty if it can
+	Placement
+	bound   []*corev1.PersistentVolume
+	delayed []*corev1.PersistentVolumeClaim // unbound claims with WaitForFirstConsumer
 }
 
 func (st *Storage) newClaimSet(p *corev1.Pod) claimSet {
@@ -59,11 +58,11 @@ func (st *Storage) newClaimSet(p *corev1.Pod) claimSet {
 			name := v.PersistentVolumeClaim.ClaimName
 			c := st.snap.Claim(p.Namespace, name)
 			if c == nil {
-				setFirst(&cs.unsupportedReason, "claim %s of volume %q is not in the snapshot", name, v.Name)
+				setFirst(&cs.UnsupportedReason, "claim %s of volume %q is not in the snapshot", name, v.Name)
 				continue
 			}
 			if slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod) {
-				cs.exclusive = append(cs.exclusive, name)
+				cs.ExclusiveClaims = append(cs.ExclusiveClaims, name)
 			}
 			st.addClaim(&cs, c, false)
 		case v.Ephemeral != nil:
@@ -86,13 +85,13 @@ func (st *Storage) addClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephem
 	name := c.Spec.VolumeName
 	switch {
 	case c.Status.Phase == corev1.ClaimLost:
-		setFirst(&cs.refusedReason, "claim %s has lost its volume", c.Name)
+		setFirst(&cs.RefusedReason, "claim %s has lost its volume", c.Name)
 	case c.DeletionTimestamp != nil:
-		setFirst(&cs.refusedReason, "claim %s is being deleted", c.Name)
+		setFirst(&cs.RefusedReason, "claim %s is being deleted", c.Name)
 	case name != "" && bindCompleted:
 		st.addBoundClaim(cs, c)
 	case name != "":
-		setFirst(&cs.refusedReason, "claim %s is not yet bound to volume %s", c.Name, name)
+		setFirst(&cs.RefusedReason, "claim %s is not yet bound to volume %s", c.Name, name)
 	default:
 		st.addUnboundClaim(cs, c, ephemeral)
 	}
@@ -103,29 +102,29 @@ func (st *Storage) addUnboundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim
 	class := st.classes[name]
 	switch {
 	case name != "" && class == nil:
-		setFirst(&cs.unsupportedReason, "StorageClass %s of its claim %s is not in the snapshot", name, c.Name)
+		setFirst(&cs.UnsupportedReason, "StorageClass %s of its claim %s is not in the snapshot", name, c.Name)
 	case class != nil && ptr.Deref(class.VolumeBindingMode, "") == storagev1.VolumeBindingWaitForFirstConsumer:
 		cs.delayed = append(cs.delayed, c)
 		// VolumeBinding compares no claim with a selected node, because it is provisioned.
 		if _, chosen := c.Annotations[selectedNode]; !st.features.VolumeAttributesClass && !chosen && ptr.Deref(c.Spec.VolumeAttributesClassName, "") != "" {
-			setFirst(&cs.refusedReason, "claim %s has a VolumeAttributesClass, which kube-scheduler 1.%d does not bind",
+			setFirst(&cs.RefusedReason, "claim %s has a VolumeAttributesClass, which kube-scheduler 1.%d does not bind",
 				c.Name, st.snap.ServerMinor)
 		}
 	case ephemeral:
-		setFirst(&cs.unsupportedReason, "its ephemeral volume is provisioned before the pod is scheduled, so its zone is not known")
+		setFirst(&cs.UnsupportedReason, "its ephemeral volume is provisioned before the pod is scheduled, so its zone is not known")
 	default:
-		setFirst(&cs.refusedReason, "claim %s is not bound, and its StorageClass does not wait for the pod", c.Name)
+		setFirst(&cs.RefusedReason, "claim %s is not bound, and its StorageClass does not wait for the pod", c.Name)
 	}
 }
 
 func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) {
 	pv := st.snap.PersistentVolume(c.Spec.VolumeName)
 	if pv == nil {
-		setFirst(&cs.unsupportedReason, "volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name)
+		setFirst(&cs.UnsupportedReason, "volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name)
 		return
 	}
 	if inTreeAttachable(&pv.Spec.PersistentVolumeSource, "").id != "" {
-		setFirst(&cs.unsupportedReason, "volume %s is an in-tree volume, and the scheduler's translation of its zone is not supported", pv.Name)
+		setFirst(&cs.UnsupportedReason, "volume %s is an in-tree volume, and the scheduler's translation of its zone is not supported", pv.Name)
 		return
 	}
 	cs.bound = append(cs.bound, pv)
@@ -144,10 +143,9 @@ type Placement struct {
 
 // PlacePod checks the volumes of a new pod on every node. PlacePod counts volume limits only if
 // countLimits is true.
-func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
-	if len(pod.Spec.Volumes) == 0 {
-		return v
-	}
+func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) Placement {
+	cs := st.newClaimSet(pod)
+	v := &cs.Placement
 	if countLimits {
 		v.Attach = st.attachables(pod, func(v *corev1.Volume) *corev1.PersistentVolumeClaim {
 			if v.Ephemeral != nil {
@@ -156,13 +154,11 @@ func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 			return st.snap.Claim(pod.Namespace, v.PersistentVolumeClaim.ClaimName)
 		})
 	}
-	cs := st.newClaimSet(pod)
 	if len(v.Attach) > 0 && (st.snap.Objects == nil || len(st.snap.Objects.CSINodes) == 0) {
-		setFirst(&cs.unsupportedReason, "it has volumes to attach, but no CSINode is in the snapshot, so volume limits are not known")
+		setFirst(&v.UnsupportedReason, "it has volumes to attach, but no CSINode is in the snapshot, so volume limits are not known")
 	}
-	v.ExclusiveClaims, v.RefusedReason, v.UnsupportedReason = cs.exclusive, cs.refusedReason, cs.unsupportedReason
 	if v.UnsupportedReason != "" {
-		return v
+		return *v
 	}
 	if len(cs.bound) > 0 {
 		v.InZone = make([]bool, len(st.snap.Nodes))
@@ -171,7 +167,7 @@ func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 		}
 	}
 	if len(cs.bound)+len(cs.delayed) == 0 {
-		return v
+		return *v
 	}
 	v.Bindable = make([]bool, len(st.snap.Nodes))
 	for n := range v.Bindable {
@@ -183,7 +179,7 @@ func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 			v.Score[n] = int8(score)
 		}
 	}
-	return v
+	return *v
 }
 
 // Users tells where the volumes are in use that can be attached to one node only at a time. The attach-detach
