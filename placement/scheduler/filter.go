@@ -41,8 +41,8 @@ var SwitchableFilters = []Filter{
 	NodeVolumeLimits, VolumeZone, PodTopologySpread, InterPodAffinity, NodeDeclaredFeatures,
 }
 
-// ReadsHintLabel reports whether the pod's node selector or node affinity, or the profile's addedAffinity, reads the hint
-// label.
+// ReadsHintLabel reports whether the pod's node selector or node affinity, or the profile's
+// addedAffinity, reads the hint label.
 func (p *Compiled) ReadsHintLabel(pod *corev1.Pod) bool {
 	_, selects := pod.Spec.NodeSelector[hints.Key]
 	a := pod.Spec.Affinity
