@@ -171,7 +171,7 @@ func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) InterPodTerms
 func UnknownNamespaceReason(m *model.Cluster, c *model.EquivalenceClass) string {
 	for _, list := range [...][]*model.ExistingTerms{m.AntiAffinityTerms, m.ScoredTerms} {
 		for _, o := range list {
-			if _, known := m.NamespaceLabels[c.Namespace]; !known && o.NeedsNamespaces() {
+			if _, known := m.NamespaceLabels[c.Namespace]; !known && o.NeedsNamespaces {
 				return fmt.Sprintf("an affinity term selects namespaces by label, and the labels of namespace %s are not known", c.Namespace)
 			}
 		}

@@ -1,6 +1,7 @@
 package fast
 
 import (
+	"cmp"
 	"encoding/binary"
 	"maps"
 	"slices"
@@ -114,7 +115,12 @@ func needsNodeChecks(in *cycle.Replacement) bool {
 func (g *GroupCache) newClassView(nodes *nodeResources, in *cycle.Replacement) *classView {
 	s := &classView{groups: g.groupsOf(nodes.model, in), checksNodes: needsNodeChecks(in), estimates: nodes.exact && hasEstimates(in)}
 	s.open = s.groups.all
-	s.addOthers(nodes, in)
+	requests := cmp.Or(in.CheckedRequests, &cluster.Resources{})
+	for _, name := range requests.Names() {
+		if amount := requests.Get(name); amount > 0 && name != string(corev1.ResourceCPU) && name != string(corev1.ResourceMemory) {
+			s.others = append(s.others, otherRequest{nodes.freeOf(name), amount})
+		}
+	}
 	if v := &in.Volumes; len(s.others) > 0 || v.Bindable != nil || v.InZone != nil || v.RefusedReason != "" || in.FeaturesOK != nil {
 		s.open = slices.Clone(s.open)
 		for place, n := range nodes.model.NodeOrder {
@@ -148,19 +154,6 @@ func (g *GroupCache) newClassView(nodes *nodeResources, in *cycle.Replacement) *
 		}
 	}
 	return s
-}
-
-// addOthers lists the checked requests of resources other than CPU and memory.
-func (s *classView) addOthers(nodes *nodeResources, in *cycle.Replacement) {
-	if in.CheckedRequests == nil {
-		return
-	}
-	for _, name := range in.CheckedRequests.Names() {
-		amount := in.CheckedRequests.Get(name)
-		if amount > 0 && name != string(corev1.ResourceCPU) && name != string(corev1.ResourceMemory) {
-			s.others = append(s.others, otherRequest{nodes.freeOf(name), amount})
-		}
-	}
 }
 
 // groupsOf returns the node groups of a class.

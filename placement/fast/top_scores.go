@@ -98,8 +98,12 @@ func (h *topNodes) computeBounds() {
 	h.freeFactor = int32(weights.ResourcesFit)
 	h.minLoss *= h.freeFactor
 	h.maxBalanced = h.maxBalancedScore()
+	typical := int64(scheduler.MaxScore * 19 / 20) // most nodes use nearly equal shares of cpu and memory
+	if h.nodes.balancedByGain {
+		typical = scheduler.MaxScore * 3 / 4 // a pod that changes little gains little
+	}
 	taken := min(scheduler.MaxScore, scheduler.MaxScore*as.MilliCPU/h.nodes.leastMilliCPU) + min(scheduler.MaxScore, scheduler.MaxScore*as.MemoryBytes/h.nodes.leastBytes) + 2
-	h.estimateSlack = max(int(h.freeFactor)*int(taken)-int(h.minLoss), 0) + 4*max(int(h.maxBalanced)-int(weights.BalancedAllocation)*h.typicalBalanced(), 0) + 2
+	h.estimateSlack = max(int(h.freeFactor)*int(taken)-int(h.minLoss), 0) + 4*max(int(h.maxBalanced-weights.BalancedAllocation*typical), 0) + 2
 	h.estimateRange = h.nodes.maxFreePercent()*int(h.freeFactor) + 1
 	if h.pod.replacement.StaticScores.Images != nil {
 		h.imageFactor = int32(2 * weights.ImageLocality)
@@ -276,15 +280,6 @@ func (h *topNodes) maxBalancedScore() int64 {
 	share := max(float64(max(r.MilliCPU, 0))/float64(h.nodes.leastMilliCPU), float64(max(r.MemoryBytes, 0))/float64(h.nodes.leastBytes))
 	gain := int64(math.Floor(min(share, 1)*scheduler.MaxScore/2+1e-6)) + 1
 	return weight * min(score.BalanceGain(gain, 0), scheduler.MaxScore)
-}
-
-// typicalBalanced returns a BalancedAllocation score that most nodes reach: a pod that changes little
-// gains little, and most nodes use nearly equal shares of cpu and memory.
-func (h *topNodes) typicalBalanced() int {
-	if h.nodes.balancedByGain {
-		return scheduler.MaxScore * 3 / 4
-	}
-	return scheduler.MaxScore * 19 / 20
 }
 
 // scoreFixed replaces each position in the list by the fixed score of its node.

@@ -136,26 +136,20 @@ func missingResource(node *cluster.Node, requests, used *cluster.Resources, pods
 	return missing
 }
 
-// nominatedWithPriority returns the pods nominated to the node with the same or a higher priority
-// than the replacement. Pods of other schedulers are skipped, because a scheduler only knows its
-// own nominated pods.
-func nominatedWithPriority(r *cycle.Attempt, n cluster.NodeID) (out []cluster.PodID) {
+// RefusedWithNominatedPods checks a feasible node again, with the pods nominated to the node that have the same or a
+// higher priority than the replacement. Pods of other schedulers are skipped, because a scheduler only knows its own
+// nominated pods. The result is the filter that refuses the node; empty if the node passes. The check overwrites the
+// counts of the attempt.
+func RefusedWithNominatedPods(r *cycle.Attempt, n cluster.NodeID) scheduler.Filter {
+	var list []cluster.PodID
 	mine := scheduler.NameOf(r.Replacement.Class.Sample.Object)
 	for _, p := range r.Model.Nominated[n] {
 		c := r.Model.PodClass[p]
 		if p != r.Victim && r.Model.PodNode[p] == cluster.NoNode && c.Priority >= r.Replacement.Class.Priority &&
 			scheduler.NameOf(c.Sample.Object) == mine {
-			out = append(out, p)
+			list = append(list, p)
 		}
 	}
-	return out
-}
-
-// RefusedWithNominatedPods checks a feasible node again, with the nominated pods on the node. The
-// result is the filter that refuses the node; empty if the node passes. The check overwrites the
-// counts of the attempt.
-func RefusedWithNominatedPods(r *cycle.Attempt, n cluster.NodeID) scheduler.Filter {
-	list := nominatedWithPriority(r, n)
 	if len(list) == 0 {
 		return ""
 	}

@@ -16,9 +16,9 @@ import (
 type AffinityTerm struct {
 	namespaces []string // sorted
 	nsSelector labels.Selector
-	selector   labels.Selector
-	weight     int64  // 1 for a required term; negative for preferred anti-affinity
-	Key        string // topology key
+	Selector   labels.Selector // of pods by their labels
+	weight     int64           // 1 for a required term; negative for preferred anti-affinity
+	Key        string          // topology key
 }
 
 // ExistingTerms are the terms of one kind and topology key that the same pods on nodes declare, with the number of
@@ -28,11 +28,8 @@ type ExistingTerms struct {
 	required bool
 	Key      string // topology key
 	Pods     *PodCounter
-}
-
-// NeedsNamespaces reports whether one of the terms selects namespaces by their labels.
-func (o *ExistingTerms) NeedsNamespaces() bool {
-	return slices.ContainsFunc(o.terms, func(t AffinityTerm) bool { return t.NeedsNamespaces() })
+	// NeedsNamespaces reports whether one of the terms selects namespaces by their labels.
+	NeedsNamespaces bool
 }
 
 // newAffinityTerm resolves a term of a pod in a namespace. A term without namespaces and
@@ -51,7 +48,7 @@ func newAffinityTerm(namespace string, t *corev1.PodAffinityTerm, weight int64) 
 	if len(t.Namespaces) > 0 || t.NamespaceSelector != nil {
 		names = slices.Sorted(slices.Values(t.Namespaces))
 	}
-	return AffinityTerm{namespaces: names, nsSelector: ns, selector: sel, weight: weight, Key: t.TopologyKey}, nil
+	return AffinityTerm{namespaces: names, nsSelector: ns, Selector: sel, weight: weight, Key: t.TopologyKey}, nil
 }
 
 // selectionKey identifies the pods that the term selects. Two terms that differ only in the
@@ -63,7 +60,7 @@ func (t *AffinityTerm) selectionKey() string {
 	} else if t.nsSelector.Empty() {
 		ns = "all"
 	}
-	return strings.Join(t.namespaces, ",") + "|" + ns + "|" + selectorID(t.selector)
+	return strings.Join(t.namespaces, ",") + "|" + ns + "|" + selectorID(t.Selector)
 }
 
 // selectorID returns the selector's text. labels.Nothing and labels.Everything both print an empty
@@ -74,9 +71,6 @@ func selectorID(s labels.Selector) string {
 	}
 	return s.String()
 }
-
-// Selector selects the pods of the term by their labels.
-func (t *AffinityTerm) Selector() labels.Selector { return t.selector }
 
 // SelectsNamespace reports whether the term selects pods of a namespace with these labels.
 func (t *AffinityTerm) SelectsNamespace(name string, l map[string]string) bool {

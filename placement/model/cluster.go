@@ -19,9 +19,6 @@ func (m *Cluster) ClassNumber(p cluster.PodID) int {
 	return -1
 }
 
-// EquivalenceClassCount returns the number of equivalence classes.
-func (m *Cluster) EquivalenceClassCount() int { return len(m.ClassList) }
-
 // Cluster is a snapshot in which the planner can move pods, with every count that filters and
 // scores read. A Cluster is not safe for concurrent use.
 type Cluster struct {
@@ -225,7 +222,7 @@ type labelKey struct{ namespace, key string }
 
 // matches reports whether the term selects the pods of the class.
 func (m *Cluster) matches(t *AffinityTerm, c *EquivalenceClass) bool {
-	return t.SelectsNamespace(c.Namespace, m.NamespaceLabels[c.Namespace]) && t.selector.Matches(c.Labels)
+	return t.SelectsNamespace(c.Namespace, m.NamespaceLabels[c.Namespace]) && t.Selector.Matches(c.Labels)
 }
 
 // SumOfWeights sums the weights of the terms that select the pods of the class, and reports whether one does.

@@ -144,7 +144,8 @@ func (m *Cluster) registerTerms(c *EquivalenceClass) {
 			id := fmt.Sprintf("%t|%t|%s|%s", list == &m.AntiAffinityTerms, required, key, termsID("|", terms))
 			o := m.termsByID[id]
 			if o == nil {
-				o = &ExistingTerms{terms: terms, required: required, Key: key, Pods: &PodCounter{}}
+				o = &ExistingTerms{terms: terms, required: required, Key: key, Pods: &PodCounter{},
+					NeedsNamespaces: slices.ContainsFunc(terms, func(t AffinityTerm) bool { return t.NeedsNamespaces() })}
 				m.termsByID[id] = o
 				*list = append(*list, o)
 			}

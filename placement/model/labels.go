@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,11 +18,9 @@ func labelsOf(m *Cluster, p *cluster.Pod) labels.Set {
 	if m.readsCopiedLabels || !hasCopiedLabel(own) {
 		return own
 	}
-	out := labels.Set{}
-	for key, value := range own {
-		if !isCopiedLabel(key) {
-			out[key] = value
-		}
+	out := maps.Clone(own)
+	for _, key := range cluster.CopiedLabels {
+		delete(out, key)
 	}
 	return out
 }
@@ -52,33 +51,18 @@ func readsCopiedLabels(m *Cluster) bool {
 	return false
 }
 
+// podReadsCopiedLabels is readsCopiedLabels for a pod spec. It assumes that an invalid selector reads them.
 func podReadsCopiedLabels(spec *corev1.PodSpec) bool {
 	for i := range spec.TopologySpreadConstraints {
-		if t := &spec.TopologySpreadConstraints[i]; namesCopiedLabel(t.LabelSelector, t.MatchLabelKeys) {
+		t := &spec.TopologySpreadConstraints[i]
+		sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
+		if err != nil || selectsCopiedLabel(sel) || slices.ContainsFunc(t.MatchLabelKeys, isCopiedLabel) {
 			return true
 		}
 	}
-	a := spec.Affinity
-	if a == nil {
-		return false
-	}
-	reads := func(t *corev1.PodAffinityTerm) bool {
-		return namesCopiedLabel(t.LabelSelector, t.MatchLabelKeys, t.MismatchLabelKeys)
-	}
-	anyReads := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) bool {
-		return slices.ContainsFunc(required, func(t corev1.PodAffinityTerm) bool { return reads(&t) }) ||
-			slices.ContainsFunc(preferred, func(t corev1.WeightedPodAffinityTerm) bool { return reads(&t.PodAffinityTerm) })
-	}
-	return a.PodAffinity != nil && anyReads(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution) ||
-		a.PodAntiAffinity != nil && anyReads(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
-}
-
-// namesCopiedLabel reports whether a selector or one of the lists of keys names a copied label.
-func namesCopiedLabel(s *metav1.LabelSelector, keys ...[]string) bool {
-	if s != nil && (hasCopiedLabel(s.MatchLabels) || slices.ContainsFunc(s.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool { return isCopiedLabel(r.Key) })) {
-		return true
-	}
-	return slices.ContainsFunc(keys, func(list []string) bool { return slices.ContainsFunc(list, isCopiedLabel) })
+	t, err := ReadTerms("", spec.Affinity)
+	return err != nil || slices.ContainsFunc(slices.Concat(t.Affinity, t.Anti, t.Preferred),
+		func(t AffinityTerm) bool { return selectsCopiedLabel(t.Selector) })
 }
 
 func selectsCopiedLabel(s labels.Selector) bool {

@@ -169,12 +169,11 @@ func (s NodeSet) Has(n cluster.NodeID) bool {
 
 // Filter returns the nodes of the set that good accepts.
 func (s NodeSet) Filter(good func(cluster.NodeID) bool) NodeSet {
-	kept := NodeSet{Bits: make([]uint64, len(s.Bits)), Position: s.Position, Order: s.Order}
+	kept := s.Clone()
 	for n := range s.InOrder() {
-		if good(n) {
-			at := s.Position[n]
-			kept.Bits[at>>6] |= 1 << (at & 63)
-			kept.Count++
+		if at := s.Position[n]; !good(n) {
+			kept.Bits[at>>6] &^= 1 << (at & 63)
+			kept.Count--
 		}
 	}
 	return kept

@@ -154,10 +154,8 @@ func Balance(cpu, cpuCap, mem, memCap int64) int64 {
 	if cpuCap == 0 || memCap == 0 {
 		return scheduler.MaxScore
 	}
-	c := min(float64(cpu)/float64(cpuCap), 1)
-	m := min(float64(mem)/float64(memCap), 1)
-	std := math.Abs((c - m) / 2)
-	return int64((1 - std) * scheduler.MaxScore)
+	difference := min(float64(cpu)/float64(cpuCap), 1) - min(float64(mem)/float64(memCap), 1)
+	return int64((1 - math.Abs(difference/2)) * scheduler.MaxScore)
 }
 
 // balanceOfFractions computes Balance for any number of requested fractions.

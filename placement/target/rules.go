@@ -11,13 +11,18 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 )
 
+// when returns the words if the node is refused, and "" otherwise.
+func when(refused bool, words string) string {
+	if refused {
+		return words
+	}
+	return ""
+}
+
 // A person or a program cordons a node before a drain or an upgrade, which would evict the pod again. The scheduler
 // sends there only pods that tolerate the cordon, such as those that tolerate every taint.
 var cordoned = Rule{Code: plan.OnlyCordonedNodes, Node: func(_ *Input, n *cluster.Node) string {
-	if !n.Object.Spec.Unschedulable {
-		return ""
-	}
-	return "cordoned"
+	return when(n.Object.Spec.Unschedulable, "cordoned")
 }}
 
 // A node that another program removes, drains, or marks as outgoing does not stay: the pod would be evicted again. The
@@ -39,36 +44,24 @@ var memoryPressure = Rule{Code: plan.OnlyRefusingNodes,
 		return b
 	},
 	Pod: func(_ *Input, _ *cluster.Pod, n *cluster.Node) string {
-		if !cluster.HasCondition(n.Object, corev1.NodeMemoryPressure) {
-			return ""
-		}
-		return "under MemoryPressure, and the pod requests neither cpu nor memory"
+		return when(cluster.HasCondition(n.Object, corev1.NodeMemoryPressure), "under MemoryPressure, and the pod requests neither cpu nor memory")
 	},
 }
 
 // No kubelet starts pods on a node that is not Ready, even pods that tolerate its taint.
 var notReady = Rule{Code: plan.NoTargetFits, Node: func(_ *Input, n *cluster.Node) string {
-	if n.Ready {
-		return ""
-	}
-	return "not Ready"
+	return when(!n.Ready, "not Ready")
 }}
 
 // A node with the pressure hint uses more than its rules allow. Pods leave it, so none are sent there.
 var pressureHint = Rule{Code: plan.NodesUnderPressure, Node: func(in *Input, n *cluster.Node) string {
-	if in.UnderPressure == nil || !in.UnderPressure[n.ID] {
-		return ""
-	}
-	return "under the pressure hint"
+	return when(in.UnderPressure != nil && in.UnderPressure[n.ID], "under the pressure hint")
 }}
 
 // A virtual node is no machine. Its capacity says nothing about room for other pods.
 var virtual = Rule{Code: plan.OnlyVirtualNodes, Node: func(in *Input, n *cluster.Node) string {
 	kind := in.Scope.Virtual.Kind(n.Object)
-	if kind == "" {
-		return ""
-	}
-	return "virtual (" + kind + ")"
+	return when(kind != "", "virtual ("+kind+")")
 }}
 
 // The kubelet refuses all but critical pods under DiskPressure and PIDPressure. Node repair replaces a node that a

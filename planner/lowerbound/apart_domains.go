@@ -112,7 +112,7 @@ func newApartGroup(p *proof, first cluster.PodID, key string) *apartGroup {
 	for _, id := range s.Workloads[pod.Workload].Pods {
 		o := s.Pods[id].Object
 		if s.Pods[id].Node == cluster.NoNode || s.Pods[id].Terminating || s.Pods[id].Terminal ||
-			!term.Selector().Matches(labels.Set(o.Labels)) || !sameAntiAffinity(o, pod.Object) {
+			!term.Selector.Matches(labels.Set(o.Labels)) || !sameAntiAffinity(o, pod.Object) {
 			continue
 		}
 		if p.reach.movedEarlier[id] || p.reach.needNoPlace[id] {
@@ -141,7 +141,7 @@ func selfTerm(s *cluster.Snapshot, p *corev1.Pod, key string) *model.AffinityTer
 		l = ns.Labels
 	}
 	at := slices.IndexFunc(terms.Anti, func(t model.AffinityTerm) bool {
-		return t.Key == key && t.SelectsNamespace(p.Namespace, l) && t.Selector().Matches(labels.Set(p.Labels))
+		return t.Key == key && t.SelectsNamespace(p.Namespace, l) && t.Selector.Matches(labels.Set(p.Labels))
 	})
 	if at < 0 {
 		return nil

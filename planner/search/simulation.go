@@ -54,7 +54,7 @@ func (c *Simulation) ClassOf(pod cluster.PodID) int {
 	if class < 0 {
 		return class
 	}
-	return class + c.Targets.Of(&c.Snapshot.Pods[pod]).Number*c.Model.Cluster.EquivalenceClassCount()
+	return class + c.Targets.Of(&c.Snapshot.Pods[pod]).Number*len(c.Model.Cluster.ClassList)
 }
 
 // MayTake marks, by node, the nodes to which the pod may be sent.

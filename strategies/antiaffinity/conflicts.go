@@ -111,7 +111,7 @@ func (f *finder) selected(t *model.AffinityTerm, from string) map[int32]*selecti
 		if !t.SelectsNamespace(ns, l) {
 			continue
 		}
-		f.examined[from] += f.index.ForEachSelected(ns, t.Selector(), func(p *cluster.Pod) {
+		f.examined[from] += f.index.ForEachSelected(ns, t.Selector, func(p *cluster.Pod) {
 			if !topology.IsRunning(p) {
 				return
 			}
