@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/bytekey"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/placement/model"
@@ -100,7 +101,7 @@ func (m *ClusterModel) addCountedPods(in *cycle.Replacement) {
 // nodeChecksOf returns the node checks of the pod's spec under a profile, and builds them on first
 // use.
 func (m *ClusterModel) nodeChecksOf(pod *corev1.Pod, p *scheduler.Compiled) *cycle.NodeChecks {
-	key := string(nodeChecksKey(model.AppendLengthPrefixed(nil, p.NodeChecksKey), &pod.Spec))
+	key := string(nodeChecksKey(bytekey.AppendString(nil, p.NodeChecksKey), &pod.Spec))
 	if v := m.nodeChecks[key]; v != nil {
 		return v
 	}
@@ -121,13 +122,13 @@ func (m *ClusterModel) nodeChecksOf(pod *corev1.Pod, p *scheduler.Compiled) *cyc
 
 // nodeChecksKey appends the fields of the spec that node checks read.
 func nodeChecksKey(b []byte, spec *corev1.PodSpec) []byte {
-	b = model.AppendMap(b, spec.NodeSelector)
+	b = bytekey.AppendMap(b, spec.NodeSelector)
 	b = binary.AppendVarint(b, int64(len(spec.Tolerations)))
 	for i := range spec.Tolerations {
-		b = model.AppendMessage(b, &spec.Tolerations[i])
+		b = bytekey.AppendMessage(b, &spec.Tolerations[i])
 	}
 	if a := spec.Affinity; a != nil && a.NodeAffinity != nil {
-		b = model.AppendMessage(b, a.NodeAffinity)
+		b = bytekey.AppendMessage(b, a.NodeAffinity)
 	}
 	return b
 }

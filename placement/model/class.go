@@ -2,11 +2,11 @@ package model
 
 import (
 	"encoding/binary"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/bytekey"
 	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/placement/volume"
@@ -27,11 +27,11 @@ var everyFeature = kubeversion.Of(kubeversion.Newest)
 // count with other requests on its node.
 func appendRareFields(b []byte, p *cluster.Pod) []byte {
 	spec := &p.Object.Spec
-	b = AppendLengthPrefixed(binary.AppendVarint(b, int64(ptr.Deref(p.Object.Spec.Priority, 0))), scheduler.NameOf(p.Object))
+	b = bytekey.AppendString(binary.AppendVarint(b, int64(ptr.Deref(p.Object.Spec.Priority, 0))), scheduler.NameOf(p.Object))
 	ports := hostPorts(spec)
 	b = binary.AppendVarint(b, int64(len(ports)))
 	for _, x := range ports {
-		b = binary.AppendVarint(AppendLengthPrefixed(AppendLengthPrefixed(b, x.ip), string(x.protocol)), int64(x.port))
+		b = binary.AppendVarint(bytekey.AppendString(bytekey.AppendString(b, x.ip), string(x.protocol)), int64(x.port))
 	}
 	b = appendVolumes(b, spec.Volumes)
 	if spec.Resources != nil || p.Object.Generation > 1 {
@@ -48,12 +48,12 @@ func appendVolumes(b []byte, volumes []corev1.Volume) []byte {
 		s := &v.VolumeSource
 		switch {
 		case s.PersistentVolumeClaim != nil:
-			b = AppendLengthPrefixed(append(b, 'p'), s.PersistentVolumeClaim.ClaimName)
+			b = bytekey.AppendString(append(b, 'p'), s.PersistentVolumeClaim.ClaimName)
 		case s.Image != nil:
-			b = AppendLengthPrefixed(append(b, 'i'), s.Image.Reference)
+			b = bytekey.AppendString(append(b, 'i'), s.Image.Reference)
 		case s.Ephemeral != nil, s.GCEPersistentDisk != nil, s.AWSElasticBlockStore != nil, s.ISCSI != nil, s.RBD != nil,
 			s.AzureDisk != nil, s.Cinder != nil, s.PortworxVolume != nil:
-			b = AppendMessage(append(b, 'v'), v)
+			b = bytekey.AppendMessage(append(b, 'v'), v)
 		}
 	}
 	return append(b, 0)
@@ -85,56 +85,36 @@ func FeatureBits(spec *corev1.PodSpec) (bits byte) {
 // each field before the field, so different pods never share a key.
 func appendKey(b []byte, p *cluster.Pod, labels map[string]string) []byte {
 	spec := &p.Object.Spec
-	b = AppendLengthPrefixed(b, p.Object.Namespace)
-	b = AppendMap(b, labels)
+	b = bytekey.AppendString(b, p.Object.Namespace)
+	b = bytekey.AppendMap(b, labels)
 	if c := p.Controller; c != nil {
-		b = AppendLengthPrefixed(AppendLengthPrefixed(AppendLengthPrefixed(b, c.APIVersion), c.Kind), c.Name)
+		b = bytekey.AppendString(bytekey.AppendString(bytekey.AppendString(b, c.APIVersion), c.Kind), c.Name)
 	} else {
 		b = append(b, 0)
 	}
 	b = appendAmounts(b, p.Requests)
 	b = appendAmounts(b, p.NonZero)
-	b = AppendMap(b, spec.NodeSelector)
+	b = bytekey.AppendMap(b, spec.NodeSelector)
 	if spec.Affinity != nil {
-		b = AppendMessage(b, spec.Affinity)
+		b = bytekey.AppendMessage(b, spec.Affinity)
 	} else {
 		b = append(b, 0)
 	}
 	b = binary.AppendVarint(b, int64(len(spec.Tolerations)))
 	for i := range spec.Tolerations {
-		b = AppendMessage(b, &spec.Tolerations[i])
+		b = bytekey.AppendMessage(b, &spec.Tolerations[i])
 	}
 	b = binary.AppendVarint(b, int64(len(spec.TopologySpreadConstraints)))
 	for i := range spec.TopologySpreadConstraints {
-		b = AppendMessage(b, &spec.TopologySpreadConstraints[i])
+		b = bytekey.AppendMessage(b, &spec.TopologySpreadConstraints[i])
 	}
 	for _, cs := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		b = binary.AppendVarint(b, int64(len(cs)))
 		for i := range cs {
-			b = AppendLengthPrefixed(b, cs[i].Image)
+			b = bytekey.AppendString(b, cs[i].Image)
 		}
 	}
 	return appendRareFields(b, p)
-}
-
-// AppendLengthPrefixed appends a string preceded by its length.
-func AppendLengthPrefixed(b []byte, s string) []byte {
-	return append(binary.AppendVarint(b, int64(len(s))), s...)
-}
-
-// AppendMap appends a map in the order of its keys.
-func AppendMap(b []byte, m map[string]string) []byte {
-	b = binary.AppendVarint(b, int64(len(m)))
-	var buf [16]string // avoids an allocation for nearly every pod
-	keys := buf[:0]
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
-		b = AppendLengthPrefixed(AppendLengthPrefixed(b, k), m[k])
-	}
-	return b
 }
 
 func appendAmounts(b []byte, r cluster.Resources) []byte {
@@ -142,22 +122,7 @@ func appendAmounts(b []byte, r cluster.Resources) []byte {
 		b = binary.AppendVarint(b, v)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Extended)) {
-		b = binary.AppendVarint(AppendLengthPrefixed(b, string(name)), r.Extended[name])
-	}
-	return b
-}
-
-// AppendMessage appends an API object in its protobuf form, which sorts maps.
-func AppendMessage(b []byte, m interface {
-	Size() int
-	MarshalToSizedBuffer([]byte) (int, error)
-}) []byte {
-	size := m.Size()
-	b = binary.AppendVarint(b, int64(size)+1)
-	from := len(b)
-	b = slices.Grow(b, size)[:from+size]
-	if _, err := m.MarshalToSizedBuffer(b[from:]); err != nil { // API types never fail; the text form is unique as well
-		b = fmt.Appendf(b[:from], "%v", m)
+		b = binary.AppendVarint(bytekey.AppendString(b, string(name)), r.Extended[name])
 	}
 	return b
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/bytekey"
 	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
@@ -30,7 +31,7 @@ func (w *ImageIndex) Scores(pod *corev1.Pod) []int8 {
 	refs, counted := imageRefs(&w.snap.Scheduler, pod)
 	key := binary.AppendVarint(nil, int64(counted))
 	for _, ref := range refs {
-		key = model.AppendLengthPrefixed(key, ref)
+		key = bytekey.AppendString(key, ref)
 	}
 	scores, ok := w.scoreCache[string(key)]
 	if !ok {

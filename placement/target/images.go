@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/cluster/bytekey"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -18,7 +18,7 @@ import (
 // so it is unknown where it is.
 var images = Rule{Code: plan.OnlyRefusingNodes,
 	Key: func(in *Input, b []byte, p *cluster.Pod) []byte {
-		in.eachNeverPulled(p, func(image string) { b = model.AppendLengthPrefixed(b, image) })
+		in.eachNeverPulled(p, func(image string) { b = bytekey.AppendString(b, image) })
 		return b
 	},
 	Pod: func(in *Input, p *cluster.Pod, n *cluster.Node) (why string) {

@@ -5,7 +5,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/cluster/bytekey"
 	"github.com/evenkeel-project/evenkeel/strategies/ranking"
 )
 
@@ -87,7 +87,7 @@ func (x *index) weightSums(terms []corev1.PreferredSchedulingTerm) []int64 {
 
 // matching returns, by node, whether the node matches the term, or nil if the term cannot be read.
 func (x *index) matching(t *corev1.NodeSelectorTerm) []bool {
-	x.key = model.AppendMessage(x.key[:0], t)
+	x.key = bytekey.AppendMessage(x.key[:0], t)
 	matches, known := x.matches[string(x.key)]
 	if known {
 		return matches

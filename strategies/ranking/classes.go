@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/cluster/bytekey"
 )
 
 // Classes holds one value for all pods with the same node selector, node affinity, tolerations and targets. They decide
@@ -44,14 +44,14 @@ func (c *Classes[T]) Of(p *cluster.Pod, create func() *T) *T {
 }
 
 func appendKey(b []byte, s *corev1.PodSpec) []byte {
-	b = model.AppendMap(b, s.NodeSelector)
+	b = bytekey.AppendMap(b, s.NodeSelector)
 	if a := nodeAffinity(s); a != nil {
-		b = model.AppendMessage(b, a)
+		b = bytekey.AppendMessage(b, a)
 	} else {
 		b = append(b, 0)
 	}
 	for i := range s.Tolerations {
-		b = model.AppendMessage(b, &s.Tolerations[i])
+		b = bytekey.AppendMessage(b, &s.Tolerations[i])
 	}
 	return b
 }

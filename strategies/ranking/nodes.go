@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/cluster/bytekey"
 	"github.com/evenkeel-project/evenkeel/placement/target"
 )
 
@@ -75,13 +75,13 @@ func (n *Nodes) ByLabels(keys []string, taints bool) *Groups {
 
 func appendLabel(b []byte, n *cluster.Node, key string) []byte {
 	if key == nameField {
-		return model.AppendLengthPrefixed(b, n.Name)
+		return bytekey.AppendString(b, n.Name)
 	}
 	value, ok := n.Label(key)
 	if !ok {
 		return append(b, '-')
 	}
-	return model.AppendLengthPrefixed(append(b, '+'), value)
+	return bytekey.AppendString(append(b, '+'), value)
 }
 
 func appendState(b []byte, n *cluster.Node) []byte {
@@ -99,9 +99,9 @@ func appendState(b []byte, n *cluster.Node) []byte {
 func AppendTaints(b []byte, taints []corev1.Taint) []byte {
 	for i := range taints {
 		t := &taints[i]
-		b = model.AppendLengthPrefixed(b, t.Key)
-		b = model.AppendLengthPrefixed(b, t.Value)
-		b = model.AppendLengthPrefixed(b, string(t.Effect))
+		b = bytekey.AppendString(b, t.Key)
+		b = bytekey.AppendString(b, t.Value)
+		b = bytekey.AppendString(b, string(t.Effect))
 	}
 	return b
 }
