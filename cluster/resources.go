@@ -82,12 +82,13 @@ func (r Resources) Equal(o Resources) bool {
 }
 
 // Add adds o to r.
-func (r *Resources) Add(o Resources) { r.add(o, 1) }
+func (r *Resources) Add(o Resources) { r.AddTimes(1, o) }
 
 // Sub subtracts o from r.
-func (r *Resources) Sub(o Resources) { r.add(o, -1) }
+func (r *Resources) Sub(o Resources) { r.AddTimes(-1, o) }
 
-func (r *Resources) add(o Resources, sign int64) {
+// AddTimes adds o to r, times 1 or -1.
+func (r *Resources) AddTimes(sign int64, o Resources) {
 	r.MilliCPU = BoundedSum(r.MilliCPU, sign*o.MilliCPU)
 	r.MemoryBytes = BoundedSum(r.MemoryBytes, sign*o.MemoryBytes)
 	r.EphemeralStorageByte = BoundedSum(r.EphemeralStorageByte, sign*o.EphemeralStorageByte)

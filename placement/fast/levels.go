@@ -15,7 +15,6 @@ type levelSearch struct {
 
 	openStarts, deferred []startRange // rising starts whose winners are unknown
 	collected            []int32      // nodes with the current total, by feasible index
-	mergeScratch         []int32      // scratch of mergeFrom
 	creditAtEntry        []float64
 	nextLevel            []int32 // by score group
 	nextTotal            []int64 // by score group: total of its next level; noScore: no level remains
@@ -100,7 +99,7 @@ func (c *levelSearch) distribute(runs []startRange, from, to int32) {
 // collectNodes advances to the next levels. If a window wraps around, the number of feasible nodes
 // is added to the index.
 func (c *levelSearch) collectNodes(total int64, low, high int32) {
-	f, again := &c.feasible, int32(0)
+	f, again, lists := &c.feasible, int32(0), 0
 	c.collected = c.collected[:0]
 	if high > int32(f.count) {
 		high, again = int32(f.count), high-int32(f.count)
@@ -110,7 +109,7 @@ func (c *levelSearch) collectNodes(total int64, low, high int32) {
 			continue
 		}
 		s, level := &c.top.lists[k], c.nextLevel[k]
-		nodes, was := s.nodes[s.levelStarts[level]:s.levelStarts[level+1]], len(c.collected)
+		nodes := s.nodes[s.levelStarts[level]:s.levelStarts[level+1]]
 		i, _ := slices.BinarySearch(nodes, low)
 		for ; i < len(nodes) && nodes[i] < high; i++ {
 			c.collected = append(c.collected, nodes[i])
@@ -118,27 +117,12 @@ func (c *levelSearch) collectNodes(total int64, low, high int32) {
 		for i = 0; i < len(nodes) && nodes[i] < again; i++ {
 			c.collected = append(c.collected, nodes[i]+int32(f.count))
 		}
-		c.mergeFrom(was)
 		c.nextLevel[k]++
 		c.storeNextTotal(k)
+		lists++
 	}
-}
-
-// mergeFrom merges the two sorted parts of collected that meet at this index.
-func (c *levelSearch) mergeFrom(from int) {
-	if from == 0 || from == len(c.collected) {
-		return
-	}
-	c.mergeScratch = append(c.mergeScratch[:0], c.collected[from:]...)
-	at, i := len(c.collected)-1, from-1
-	for j := len(c.mergeScratch) - 1; j >= 0; at-- {
-		if i >= 0 && c.collected[i] > c.mergeScratch[j] {
-			c.collected[at] = c.collected[i]
-			i--
-		} else {
-			c.collected[at] = c.mergeScratch[j]
-			j--
-		}
+	if lists > 1 {
+		slices.Sort(c.collected)
 	}
 }
 

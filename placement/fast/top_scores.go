@@ -1,7 +1,6 @@
 package fast
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -216,21 +215,23 @@ func (h *topNodes) pickByEstimate(s *scoreList) {
 // maxScoreTable is the largest range of scores that sortLevels counts in a table.
 const maxScoreTable = 1 << 16
 
-// sortLevels sorts the found nodes into levels of equal score. Unless weights are very large, it counts them in
-// O(nodes + range of scores) time.
+// sortLevels sorts the found nodes into levels of equal score. It counts them in O(nodes + range of scores) time. If the
+// range is too large, because of very large weights, it counts them by the rank of the score.
 func (s *scoreList) sortLevels(table *[]int32) {
 	s.levelScores, s.levelStarts, s.nodes = s.levelScores[:0], s.levelStarts[:0], cycle.ResizeSlice(s.nodes, len(s.found))
 	if len(s.found) == 0 {
 		s.levelStarts = append(s.levelStarts, 0)
 		return
 	}
-	least, most := s.foundScores[0], s.foundScores[0]
-	for _, v := range s.foundScores {
-		least, most = min(least, v), max(most, v)
-	}
+	least, most := slices.Min(s.foundScores), slices.Max(s.foundScores)
+	var distinct []int64 // rising; nil: the scores themselves are counted
 	if most-least >= maxScoreTable {
-		s.sortByComparing(table)
-		return
+		distinct = slices.Compact(slices.Sorted(slices.Values(s.foundScores)))
+		for i, v := range s.foundScores {
+			rank, _ := slices.BinarySearch(distinct, v)
+			s.foundScores[i] = int64(rank)
+		}
+		least, most = 0, int64(len(distinct)-1)
 	}
 	count := cycle.ResizeZeroed(*table, int(most-least)+1)
 	*table = count
@@ -250,23 +251,9 @@ func (s *scoreList) sortLevels(table *[]int32) {
 		s.nodes[*slot] = s.found[i]
 		*slot++
 	}
-}
-
-// sortByComparing is sortLevels for a large range of scores.
-func (s *scoreList) sortByComparing(order *[]int32) {
-	list := cycle.ResizeSlice(*order, len(s.found))
-	*order = list
-	for i := range list {
-		list[i] = int32(i)
+	for i := range distinct {
+		s.levelScores[len(distinct)-1-i] = distinct[i]
 	}
-	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(s.foundScores[b], s.foundScores[a]) })
-	for at, i := range list {
-		if v := s.foundScores[i]; at == 0 || v != s.levelScores[len(s.levelScores)-1] {
-			s.levelScores, s.levelStarts = append(s.levelScores, v), append(s.levelStarts, int32(at))
-		}
-		s.nodes[at] = s.found[i]
-	}
-	s.levelStarts = append(s.levelStarts, int32(len(list)))
 }
 
 // maxBalancedScore returns an upper bound of the weighted BalancedAllocation score. If the score is

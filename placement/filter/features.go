@@ -19,31 +19,27 @@ var withoutBindMountOptions = nodedeclaredfeatures.New(slices.DeleteFunc(slices.
 		return f.Name() == volumebindmountoptions.VolumeBindMountOptionsFeatureName
 	}))
 
-// frameworkOf returns the framework with the features that the cluster's scheduler knows.
-func frameworkOf(m *model.Cluster) *nodedeclaredfeatures.Framework {
-	if m.Snap.Scheduler.BindMountOptions {
-		return nodedeclaredfeatures.DefaultFramework
-	}
-	return withoutBindMountOptions
-}
-
 // DeclaredFeatures reports, by node, whether the node declares every feature that the pod needs;
 // nil if the pod needs none, or if the cluster's scheduler does not have the filter.
 func DeclaredFeatures(m *model.Cluster, pod *corev1.Pod) ([]bool, error) {
 	if !m.Snap.Scheduler.DeclaredFeatures || model.FeatureBits(&pod.Spec) == 0 {
 		return nil, nil
 	}
+	framework := nodedeclaredfeatures.DefaultFramework
+	if !m.Snap.Scheduler.BindMountOptions {
+		framework = withoutBindMountOptions
+	}
 	server, err := version.ParseGeneric(fmt.Sprintf("%d.%d", m.Snap.ServerMajor, m.Snap.ServerMinor))
 	if err != nil {
 		return nil, fmt.Errorf("reading the server's version: %w", err)
 	}
-	need, err := frameworkOf(m).InferForPodScheduling(&nodedeclaredfeatures.PodInfo{Spec: &pod.Spec}, server)
+	need, err := framework.InferForPodScheduling(&nodedeclaredfeatures.PodInfo{Spec: &pod.Spec}, server)
 	if err != nil || need.IsEmpty() {
 		return nil, err
 	}
 	ok := make([]bool, len(m.Snap.Nodes))
 	for i := range ok {
-		has := frameworkOf(m).TryMap(m.Snap.Nodes[i].Object.Status.DeclaredFeatures)
+		has := framework.TryMap(m.Snap.Nodes[i].Object.Status.DeclaredFeatures)
 		if ok[i], err = need.IsSubset(has); err != nil {
 			return nil, fmt.Errorf("comparing features of node %s: %w", m.Snap.Nodes[i].Name, err)
 		}

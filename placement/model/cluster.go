@@ -125,11 +125,7 @@ func (m *Cluster) AdjustSpread(p cluster.PodID, n cluster.NodeID, by int32) {
 // it (by = -1).
 func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 	pod, class, l := &m.Snap.Pods[p], m.PodClass[p], &m.Requests[n]
-	if by > 0 {
-		l.Add(pod.Requests)
-	} else {
-		l.Sub(pod.Requests)
-	}
+	l.AddTimes(by, pod.Requests)
 	l.NonZeroMilliCPU = cluster.BoundedSum(l.NonZeroMilliCPU, by*pod.NonZero.MilliCPU)
 	l.NonZeroBytes = cluster.BoundedSum(l.NonZeroBytes, by*pod.NonZero.MemoryBytes)
 	l.Pods += by
@@ -257,11 +253,10 @@ func (m *Cluster) MatchesAllTerms(terms []AffinityTerm, c *EquivalenceClass) boo
 // does not. The replacement may be on the same node. EndTermination removes the pod.
 func (m *Cluster) PlaceReplacement(p cluster.PodID, to cluster.NodeID) {
 	from := m.PodNode[p]
+	m.Move(p, to)
 	if from == cluster.NoNode || m.Snap.Pods[p].Terminal {
-		m.Move(p, to)
 		return
 	}
-	m.Move(p, to)
 	m.AdjustUsage(p, from, 1)
 	if m.terminating == nil {
 		m.terminating = map[cluster.PodID]cluster.NodeID{}

@@ -118,16 +118,14 @@ func (st *Storage) addUnboundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim
 }
 
 func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) {
-	pv := st.snap.PersistentVolume(c.Spec.VolumeName)
-	if pv == nil {
+	switch pv := st.snap.PersistentVolume(c.Spec.VolumeName); {
+	case pv == nil:
 		setFirst(&cs.UnsupportedReason, "volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name)
-		return
-	}
-	if inTreeAttachable(&pv.Spec.PersistentVolumeSource, "").id != "" {
+	case inTreeAttachable(&pv.Spec.PersistentVolumeSource, "").id != "":
 		setFirst(&cs.UnsupportedReason, "volume %s is an in-tree volume, and the scheduler's translation of its zone is not supported", pv.Name)
-		return
+	default:
+		cs.bound = append(cs.bound, pv)
 	}
-	cs.bound = append(cs.bound, pv)
 }
 
 // Placement holds the results for the volumes of a new pod that do not depend on other pods.
