@@ -150,8 +150,10 @@ func (c *levelSearch) creditWindows() (any bool) {
 				until = min(until, at[c.collected[in]]+1)
 				dealt += float64(until-s) * one / float64(out-in)
 				any = true
+			} else if last := len(c.deferred) - 1; last >= 0 && c.deferred[last].to == s {
+				c.deferred[last].to = until
 			} else {
-				c.deferStarts(s, until)
+				c.deferred = append(c.deferred, startRange{s, until})
 			}
 			for s = until; in < out && at[c.collected[in]] < s; in++ {
 				c.addOdds(c.collected[in], dealt-c.creditAtEntry[in])
@@ -163,14 +165,6 @@ func (c *levelSearch) creditWindows() (any bool) {
 	}
 	c.openStarts, c.deferred = c.deferred, c.openStarts
 	return any
-}
-
-func (c *levelSearch) deferStarts(from, to int32) {
-	if last := len(c.deferred) - 1; last >= 0 && c.deferred[last].to == from {
-		c.deferred[last].to = to
-		return
-	}
-	c.deferred = append(c.deferred, startRange{from, to})
 }
 
 func (c *levelSearch) addOdds(at int32, odds float64) {

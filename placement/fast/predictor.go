@@ -7,6 +7,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
@@ -95,10 +96,10 @@ func (q *Predictor) ScoreFeasible(in *cycle.Replacement, p cluster.PodID, visit 
 			k = at
 		}
 		s := q.scores.scoresOf(&q.scores.groups[k], &x)
-		relative := map[string]int64{score.TaintToleration: s.taints, score.NodeAffinity: s.affinity,
-			score.InterPodAffinity: s.interPod, score.PodTopologySpread: s.spread}
+		relative := map[scheduler.Filter]int64{scheduler.TaintToleration: s.taints, scheduler.NodeAffinity: s.affinity,
+			scheduler.InterPodAffinity: s.interPod, scheduler.PodTopologySpread: s.spread}
 		for i := range plugins {
-			v := relative[plugins[i].Name]
+			v := relative[scheduler.Filter(plugins[i].Name)]
 			if plugins[i].NodeScore != nil {
 				v = plugins[i].NodeScore(q.nodes.model, in, n)
 			}

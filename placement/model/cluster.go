@@ -195,8 +195,8 @@ func (m *Cluster) OwnerOf(p *cluster.Pod) (Owner, bool) {
 // NodeObject returns the node with the steering labels of this model, but without its steering
 // taints.
 func (m *Cluster) NodeObject(n int) *corev1.Node {
-	if m.Hints.labels != nil && m.Hints.labels[n] != nil {
-		return m.Hints.labels[n]
+	if labelled := m.Hints.labels[cluster.NodeID(n)]; labelled != nil {
+		return labelled
 	}
 	return m.Snap.Nodes[n].Object
 }

@@ -97,17 +97,12 @@ func zoneOf(n *corev1.Node) [2]string {
 
 // SteeringHints are the steering hints that the model adds to the nodes of the snapshot.
 type SteeringHints struct {
-	taints []int64        // by node: 1 for a taint that the snapshot does not have
-	labels []*corev1.Node // by node: a copy with the label; nil for nodes without a hint
+	taints map[cluster.NodeID]int64        // 1 for a taint that the snapshot does not have
+	labels map[cluster.NodeID]*corev1.Node // a copy with the label
 }
 
 // ExtraTaints returns the number of steering taints that the model adds to the node: 0 or 1.
-func (h *SteeringHints) ExtraTaints(n cluster.NodeID) int64 {
-	if h.taints == nil {
-		return 0
-	}
-	return h.taints[n]
-}
+func (h *SteeringHints) ExtraTaints(n cluster.NodeID) int64 { return h.taints[n] }
 
 // NewSteeringHints returns hints of one kind on exactly these nodes. If the snapshot already has
 // the taint on a node, the node gets no second taint.
@@ -115,14 +110,14 @@ func NewSteeringHints(s *cluster.Snapshot, kind hints.Kind, nodes []cluster.Node
 	switch {
 	case len(nodes) == 0:
 	case kind == hints.Taint:
-		h.taints = make([]int64, len(s.Nodes))
+		h.taints = map[cluster.NodeID]int64{}
 		for _, n := range nodes {
 			if !hints.HasTaint(s.Nodes[n].Object) {
 				h.taints[n] = 1
 			}
 		}
 	case kind == hints.Label:
-		h.labels = make([]*corev1.Node, len(s.Nodes))
+		h.labels = map[cluster.NodeID]*corev1.Node{}
 		for _, n := range nodes {
 			h.labels[n] = hints.WithLabel(s.Nodes[n].Object)
 		}

@@ -36,16 +36,14 @@ type NodeMeasurement struct {
 // newPacking reads the usage of the nodes.
 func newPacking(s *cluster.Snapshot) *PackingUsage {
 	k := &PackingUsage{Nodes: make([]NodeMeasurement, len(s.Nodes))}
-	for i := range s.Nodes {
-		k.Nodes[i].CapacityMilliCPU = cluster.MilliCPU(s.Nodes[i].Object.Status.Capacity.Cpu())
-	}
 	k.HasMeasurements = readUsage(s, func(n *cluster.Node, u cluster.NodeUsage) bool {
-		x := &k.Nodes[n.ID]
 		milliCPU, has := u.Used[string(corev1.ResourceCPU)]
-		if !has || milliCPU < 0 || x.CapacityMilliCPU <= 0 {
+		capacity := cluster.MilliCPU(n.Object.Status.Capacity.Cpu())
+		if !has || milliCPU < 0 || capacity <= 0 {
 			return false
 		}
-		x.Measured, x.UsedMilliCPU, x.measuredUntil = true, milliCPU, u.At
+		x := &k.Nodes[n.ID]
+		x.Measured, x.UsedMilliCPU, x.CapacityMilliCPU, x.measuredUntil = true, milliCPU, capacity, u.At
 		return true
 	})
 	return k

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
@@ -72,6 +73,29 @@ func (p *Compiled) CheckedRequests(r *cluster.Resources) *cluster.Resources {
 	asked.Extended = maps.Clone(r.Extended)
 	maps.DeleteFunc(asked.Extended, func(name corev1.ResourceName, _ int64) bool { return p.ignoresResource(name) })
 	return &asked
+}
+
+// ReadsHintLabel reports whether the pod's node selector or node affinity, or the profile's
+// addedAffinity, reads the hint label.
+func (p *Compiled) ReadsHintLabel(pod *corev1.Pod) bool {
+	_, selects := pod.Spec.NodeSelector[hints.Key]
+	a := pod.Spec.Affinity
+	return selects || a != nil && selectsHintLabel(a.NodeAffinity) || selectsHintLabel(p.AddedAffinity)
+}
+
+// selectsHintLabel reports whether a term of the node affinity reads the hint label.
+func selectsHintLabel(a *corev1.NodeAffinity) bool {
+	if a == nil {
+		return false
+	}
+	looks := func(t corev1.NodeSelectorTerm) bool {
+		return slices.ContainsFunc(t.MatchExpressions, func(r corev1.NodeSelectorRequirement) bool { return r.Key == hints.Key })
+	}
+	if r := a.RequiredDuringSchedulingIgnoredDuringExecution; r != nil && slices.ContainsFunc(r.NodeSelectorTerms, looks) {
+		return true
+	}
+	return slices.ContainsFunc(a.PreferredDuringSchedulingIgnoredDuringExecution,
+		func(t corev1.PreferredSchedulingTerm) bool { return looks(t.Preference) })
 }
 
 // UnknownScheduler is the UnsupportedReason of a scheduler without a profile.

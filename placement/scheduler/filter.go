@@ -1,12 +1,5 @@
 package scheduler
 
-import (
-	"slices"
-
-	"github.com/evenkeel-project/evenkeel/hints"
-	corev1 "k8s.io/api/core/v1"
-)
-
 // Filter is the name of a scheduler filter. The constants are in the order in which the scheduler
 // runs the filters.
 type Filter string
@@ -39,27 +32,4 @@ const ComparisonOperators = true
 var SwitchableFilters = []Filter{
 	NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, VolumeRestrictions,
 	NodeVolumeLimits, VolumeZone, PodTopologySpread, InterPodAffinity, NodeDeclaredFeatures,
-}
-
-// ReadsHintLabel reports whether the pod's node selector or node affinity, or the profile's
-// addedAffinity, reads the hint label.
-func (p *Compiled) ReadsHintLabel(pod *corev1.Pod) bool {
-	_, selects := pod.Spec.NodeSelector[hints.Key]
-	a := pod.Spec.Affinity
-	return selects || a != nil && selectsHintLabel(a.NodeAffinity) || selectsHintLabel(p.AddedAffinity)
-}
-
-// selectsHintLabel reports whether a term of the node affinity reads the hint label.
-func selectsHintLabel(a *corev1.NodeAffinity) bool {
-	if a == nil {
-		return false
-	}
-	looks := func(t corev1.NodeSelectorTerm) bool {
-		return slices.ContainsFunc(t.MatchExpressions, func(r corev1.NodeSelectorRequirement) bool { return r.Key == hints.Key })
-	}
-	if r := a.RequiredDuringSchedulingIgnoredDuringExecution; r != nil && slices.ContainsFunc(r.NodeSelectorTerms, looks) {
-		return true
-	}
-	return slices.ContainsFunc(a.PreferredDuringSchedulingIgnoredDuringExecution,
-		func(t corev1.PreferredSchedulingTerm) bool { return looks(t.Preference) })
 }

@@ -44,11 +44,10 @@ func (w *ImageIndex) Scores(pod *corev1.Pod) []int8 {
 // imageRefs lists the images of a pod that count. The number `counted` scales the maximum of the
 // score.
 func imageRefs(features *kubeversion.Features, pod *corev1.Pod) (refs []string, counted int) {
-	for i := range pod.Spec.InitContainers {
-		refs = append(refs, pod.Spec.InitContainers[i].Image)
-	}
-	for i := range pod.Spec.Containers {
-		refs = append(refs, pod.Spec.Containers[i].Image)
+	for _, list := range [...][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			refs = append(refs, list[i].Image)
+		}
 	}
 	counted = len(refs)
 	if !features.ImageVolumesScored {

@@ -1,20 +1,10 @@
 package score
 
 import (
-	"math"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
-)
-
-// Names of the score plugins whose scores depend on the other scored nodes. Package fast computes these scores.
-const (
-	TaintToleration   = "TaintToleration"
-	NodeAffinity      = "NodeAffinity"
-	PodTopologySpread = "PodTopologySpread"
-	InterPodAffinity  = "InterPodAffinity"
 )
 
 // Plugin is a score plugin of a profile.
@@ -28,7 +18,8 @@ type Plugin struct {
 // plugins lists the score plugins in the order in which Explain prints them. A new plugin needs a
 // field in scheduler.Weights, a line in Weights.ScorePlugins and a line here.
 var plugins = []Plugin{
-	{Name: TaintToleration}, {Name: NodeAffinity}, {Name: PodTopologySpread}, {Name: InterPodAffinity},
+	{Name: string(scheduler.TaintToleration)}, {Name: string(scheduler.NodeAffinity)},
+	{Name: string(scheduler.PodTopologySpread)}, {Name: string(scheduler.InterPodAffinity)},
 	{Name: "NodeResourcesFit", NodeScore: resourcesFit},
 	{Name: "NodeResourcesBalancedAllocation", NodeScore: balancedAllocation},
 	{Name: "ImageLocality", NodeScore: func(_ *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
@@ -65,27 +56,4 @@ func Plugins(p *scheduler.Compiled) (list []Plugin) {
 		list = append(list, Plugin{Name: scheduler.LowRiskName, Weight: r.Weight, NodeScore: lowRisk})
 	}
 	return list
-}
-
-// packing scores a node by its expected cpu utilization. As in the plugin, a node without a
-// measurement gets 0.
-func packing(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
-	x := &w.Packing.Nodes[n]
-	if !x.Measured {
-		return 0
-	}
-	milliCPU := x.UsedMilliCPU + x.UnmeasuredMilliCPU + in.Class.ExpectedMilliCPU
-	return packingScore(100*float64(milliCPU)/float64(x.CapacityMilliCPU), float64(in.Profile.Packing.Target))
-}
-
-// packingScore returns the score at p percent utilization with a target of t. The score rises from
-// t at 0 % to 100 at t %, then falls from t to 0 at 100 %. Above 100 %, the score is 0.
-func packingScore(p, t float64) int64 {
-	switch {
-	case p > 100:
-		return 0
-	case p > t:
-		return int64(math.Round(t * (100 - p) / (100 - t)))
-	}
-	return int64(math.Round((100-t)*p/t + t))
 }

@@ -276,7 +276,7 @@ func (a *Attachments) Clone() *Attachments {
 }
 
 // ChecksDrivers reports whether NodeVolumeLimits rejects nodes that lack a required driver.
-func (st *Storage) ChecksDrivers() bool { return st.features.MissingDriversReject }
+func (st *Storage) ChecksDrivers() bool { return st.snap.Scheduler.MissingDriversReject }
 
 // DriverInstalled reports whether the driver runs on the node; always true if the driver does not
 // set preventPodSchedulingIfMissing.

@@ -105,7 +105,7 @@ func (st *Storage) bindOnNode(cs *claimSet, node *cluster.Node) (bool, int64) {
 	switch {
 	case !ok:
 		return false, 0
-	case !st.features.StorageCapacityScored:
+	case !st.snap.Scheduler.StorageCapacityScored:
 		return true, 0
 	case len(static) > 0:
 		return true, capacityScore(static)

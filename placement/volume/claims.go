@@ -106,7 +106,7 @@ func (st *Storage) addUnboundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim
 	case class != nil && ptr.Deref(class.VolumeBindingMode, "") == storagev1.VolumeBindingWaitForFirstConsumer:
 		cs.delayed = append(cs.delayed, c)
 		// VolumeBinding compares no claim with a selected node, because it is provisioned.
-		if _, chosen := c.Annotations[selectedNode]; !st.features.VolumeAttributesClass && !chosen && ptr.Deref(c.Spec.VolumeAttributesClassName, "") != "" {
+		if _, chosen := c.Annotations[selectedNode]; !st.snap.Scheduler.VolumeAttributesClass && !chosen && ptr.Deref(c.Spec.VolumeAttributesClassName, "") != "" {
 			setFirst(&cs.RefusedReason, "claim %s has a VolumeAttributesClass, which kube-scheduler 1.%d does not bind",
 				c.Name, st.snap.ServerMinor)
 		}

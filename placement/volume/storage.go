@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/utils/ptr"
@@ -25,7 +24,6 @@ const (
 // Storage holds the snapshot's data about volumes, which a move of a pod does not change.
 type Storage struct {
 	snap           *cluster.Snapshot
-	features       *kubeversion.Features
 	volumesByClass map[string][]*corev1.PersistentVolume // sorted by name
 	classes        map[string]*storagev1.StorageClass
 	defaultClass   string // for claims of ephemeral volumes without a StorageClass
@@ -39,7 +37,7 @@ type Storage struct {
 // NewStorage indexes the volumes, StorageClasses, drivers and capacities of a snapshot.
 func NewStorage(s *cluster.Snapshot) *Storage {
 	st := &Storage{
-		snap: s, features: &s.Scheduler,
+		snap:           s,
 		volumesByClass: map[string][]*corev1.PersistentVolume{},
 		classes:        map[string]*storagev1.StorageClass{}, drivers: map[string]*storagev1.CSIDriver{},
 		capacities: map[string][]*storagev1.CSIStorageCapacity{},
@@ -100,7 +98,7 @@ func (st *Storage) indexCSINodes(s *cluster.Snapshot, list []*storagev1.CSINode)
 		}
 		st.csiNode[n.ID] = c
 		migrated := strings.Split(c.Annotations[corev1.MigratedPluginsAnnotationKey], ",")
-		st.noPortworx[n.ID] = st.features.PortworxAnnotated && !slices.Contains(migrated, portworxPlugin)
+		st.noPortworx[n.ID] = st.snap.Scheduler.PortworxAnnotated && !slices.Contains(migrated, portworxPlugin)
 		for _, d := range c.Spec.Drivers {
 			if d.Allocatable == nil || d.Allocatable.Count == nil {
 				continue
