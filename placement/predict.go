@@ -43,9 +43,7 @@ func (m *ClusterModel) PredictOdds(p cluster.PodID) prediction.Prediction {
 }
 
 // PossibleWinners returns nodes of which bounds of scores prove that the replacement of p, which leaves from, lands on
-// one of them, in both states of the victim. It neglects probabilities below 10^-8, and costs a fraction of a
-// prediction. The result ok is false if the bounds prove nothing. The nodes are valid until the next call. The pod must
-// be supported.
+// one of them; see fast.Predictor.PossibleWinners. The pod must be supported.
 func (m *ClusterModel) PossibleWinners(p cluster.PodID, from cluster.NodeID) (nodes []cluster.NodeID, ok bool) {
 	return m.predictor().PossibleWinners(m.replacementOf(p), p, from)
 }

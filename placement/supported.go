@@ -14,7 +14,8 @@ import (
 
 // supportChecks return why a pod is not supported. The first podChecks of them depend on more than the pod's class.
 var supportChecks = [...]func(*ClusterModel, *cluster.Pod) string{
-	(*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter, unsupportedPod, (*ClusterModel).unsupportedTemplate,
+	(*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter,
+	unsupportedPod, (*ClusterModel).unsupportedTemplate,
 	(*ClusterModel).unsupportedOwner, (*ClusterModel).unsupportedAffinity, (*ClusterModel).unsupportedVolumes,
 }
 
@@ -83,7 +84,8 @@ func (m *ClusterModel) unsupportedFilter(p *cluster.Pod) string {
 // filter must be one of the filters that the model cannot disable.
 func isAffectedByFilter(f scheduler.Filter, p *corev1.Pod) bool {
 	return f != "NodeName" && // a replacement names no node
-		(f != scheduler.VolumeBinding || cluster.HasVolumeClaim(p)) && (f != "DynamicResources" || len(p.Spec.ResourceClaims) > 0)
+		(f != scheduler.VolumeBinding || cluster.HasVolumeClaim(p)) &&
+		(f != "DynamicResources" || len(p.Spec.ResourceClaims) > 0)
 }
 
 // unsupportedPod returns why a pod that uses resource claims, or that is being resized, is not
@@ -105,13 +107,14 @@ func unsupportedPod(_ *ClusterModel, p *cluster.Pod) string {
 func (m *ClusterModel) unsupportedOwner(p *cluster.Pod) string {
 	o, ok := m.Cluster.OwnerOf(p)
 	profile, c := m.Cluster.PodClass[p.ID].Profile, p.Controller
+	selecting := []string{"v1 ReplicationController", "apps/v1 ReplicaSet", "apps/v1 StatefulSet"}
 	switch hasDefaults := profile.SystemDefaultSpread || len(profile.DefaultSpread) > 0; {
 	case ok && o.Template != nil && o.Template.NodeName != "":
 		return fmt.Sprintf("its template sets nodeName %s, so no scheduler places the replacement", o.Template.NodeName)
 	case ok && o.Template != nil && len(o.Template.SchedulingGates) > 0:
 		return "its template has scheduling gates"
 	case !ok && c != nil && hasDefaults && len(p.Object.Spec.TopologySpreadConstraints) == 0 &&
-		slices.Contains([]string{"v1 ReplicationController", "apps/v1 ReplicaSet", "apps/v1 StatefulSet"}, c.APIVersion+" "+c.Kind):
+		slices.Contains(selecting, c.APIVersion+" "+c.Kind):
 		return fmt.Sprintf("its %s %s is not in the snapshot, so the selector for topology spread is not known", c.Kind, c.Name)
 	}
 	return ""

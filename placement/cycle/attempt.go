@@ -64,8 +64,8 @@ func (r *Attempt) hasNoInterPodTerms() bool {
 	if len(r.Replacement.InterPod.Required)+len(r.Replacement.InterPod.Anti) > 0 {
 		return false
 	}
-	slot := len(r.Replacement.Spread.Hard)
-	return !slices.ContainsFunc(r.Scratch.CountsByDomain[slot:slot+len(r.Replacement.InterPod.ExistingAnti)], func(counts []int32) bool {
+	terms := r.Scratch.CountsByDomain[len(r.Replacement.Spread.Hard):][:len(r.Replacement.InterPod.ExistingAnti)]
+	return !slices.ContainsFunc(terms, func(counts []int32) bool {
 		return slices.ContainsFunc(counts, func(pods int32) bool { return pods > 0 })
 	})
 }

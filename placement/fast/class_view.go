@@ -11,7 +11,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/score"
-	corev1 "k8s.io/api/core/v1"
 )
 
 // nodeGroups divides the nodes into groups for a class. Nodes of a group differ only in free
@@ -33,7 +32,7 @@ type classView struct {
 	groups       *nodeGroups
 	open         []uint64                 // bit set of the positions of nodes that the pod fits on if they are empty
 	others       []otherRequest           // requests of resources other than CPU and memory
-	checksNodes  bool                     // filters must examine each node, because they read more than counts and free amounts
+	checksNodes  bool                     // filters examine each node, because they read more than free amounts
 	estimates    bool                     // estimates bound the fixed scores; else every feasible node is scored
 	anti         []cycle.TermWithTopology // terms whose domains contain several nodes
 	scored       []cycle.TermWithTopology
@@ -113,15 +112,17 @@ func needsNodeChecks(in *cycle.Replacement) bool {
 
 // newClassView sorts the terms by the size of their domains, and the nodes into groups.
 func (g *GroupCache) newClassView(nodes *nodeResources, in *cycle.Replacement) *classView {
-	s := &classView{groups: g.groupsOf(nodes.model, in), checksNodes: needsNodeChecks(in), estimates: nodes.exact && hasEstimates(in)}
-	s.open = s.groups.all
-	requests := cmp.Or(in.CheckedRequests, &cluster.Resources{})
-	for _, name := range requests.Names() {
-		if amount := requests.Get(name); amount > 0 && name != string(corev1.ResourceCPU) && name != string(corev1.ResourceMemory) {
+	s := &classView{groups: g.groupsOf(nodes.model, in), checksNodes: needsNodeChecks(in)}
+	s.open, s.estimates = s.groups.all, nodes.exact && hasEstimates(in)
+	others := cmp.Or(in.CheckedRequests, &cluster.Resources{}).Clone()
+	others.MilliCPU, others.MemoryBytes = 0, 0 // find compares them
+	for _, name := range others.Names() {
+		if amount := others.Get(name); amount > 0 {
 			s.others = append(s.others, otherRequest{nodes.freeOf(name), amount})
 		}
 	}
-	if v := &in.Volumes; len(s.others) > 0 || v.Bindable != nil || v.InZone != nil || v.RefusedReason != "" || in.FeaturesOK != nil {
+	v := &in.Volumes
+	if len(s.others) > 0 || v.Bindable != nil || v.InZone != nil || v.RefusedReason != "" || in.FeaturesOK != nil {
 		s.open = slices.Clone(s.open)
 		for place, n := range nodes.model.NodeOrder {
 			if !filter.CouldRun(nodes.model, in, n, &cluster.Resources{}, 0) {

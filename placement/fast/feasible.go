@@ -191,7 +191,8 @@ func (f *feasibleNodes) find() {
 		}
 		for left := word; left != 0 && (view.checksNodes || len(view.others) > 0); left &= left - 1 {
 			place := low + bits.TrailingZeros64(left)
-			if !view.hasOthers(place) || view.checksNodes && filter.RefusedBy(&r, int(f.nodes.model.NodeOrder[place])) != "" {
+			n := int(f.nodes.model.NodeOrder[place])
+			if !view.hasOthers(place) || view.checksNodes && filter.RefusedBy(&r, n) != "" {
 				word &^= left & -left
 			}
 		}

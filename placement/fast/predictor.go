@@ -125,6 +125,7 @@ func (q *Predictor) listFeasible(victim cluster.NodeID) {
 // is set, their lists are then kept.
 func (q *Predictor) groupByScore(fresh bool) (alike bool) {
 	alike = q.scores.findScoreGroups()
+	q.top.lists = append(q.top.lists, make([]scoreList, max(0, len(q.scores.groups)-len(q.top.lists)))...)
 	if fresh || !alike {
 		q.top.reset()
 	}
@@ -226,15 +227,16 @@ func (q *Predictor) writeState(out *prediction.State, x *stateBuffers) {
 func NewPredictor(w *model.Cluster, groups *GroupCache) *Predictor {
 	n := len(w.Snap.Nodes)
 	words := (n + 63) / 64
-	q := &Predictor{groups: groups, parts: parts{nodes: newNodeResources(w), pod: podToPlace{scratch: &cycle.Scratch{}}}}
-	q.bounds.covered = map[coveredGroups][]cover{}
+	q := &Predictor{groups: groups, parts: parts{nodes: newNodeResources(w)}}
+	q.pod.scratch, q.bounds.covered = &cycle.Scratch{}, map[coveredGroups][]cover{}
 	w.OnChange = q.nodes.update
 	q.feasible = feasibleNodes{parts: &q.parts, positions: make([]int32, 2*n), bits: make([]uint64, words), countBefore: make([]int32, words)}
 	for at := range int32(n) {
 		q.feasible.all = append(q.feasible.all, at)
 	}
 	q.special = specialNodes{parts: &q.parts, positions: make([]uint64, words)}
-	q.top, q.scores, q.levels, q.windows = topNodes{parts: &q.parts}, relativeScores{parts: &q.parts}, levelSearch{parts: &q.parts}, windowEvents{parts: &q.parts}
+	q.top, q.scores = topNodes{parts: &q.parts}, relativeScores{parts: &q.parts}
+	q.levels, q.windows = levelSearch{parts: &q.parts}, windowEvents{parts: &q.parts}
 	q.odds = nodeOdds{byNode: make([]float64, n), bits: make([]uint64, words)}
 	return q
 }

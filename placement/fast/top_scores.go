@@ -56,9 +56,6 @@ const (
 
 func (h *topNodes) reset() {
 	h.computeBounds()
-	for len(h.lists) < h.scores.ordinary {
-		h.lists = append(h.lists, scoreList{})
-	}
 	for k := range h.scores.ordinary {
 		h.lists[k].reset()
 	}
@@ -70,8 +67,8 @@ func (h *topNodes) reset() {
 }
 
 func (s *scoreList) reset() {
-	*s = scoreList{nodes: s.nodes[:0], levelScores: s.levelScores[:0], levelStarts: s.levelStarts[:0], found: s.found[:0],
-		foundScores: s.foundScores[:0], unlistedMax: noScore}
+	*s = scoreList{nodes: s.nodes[:0], levelScores: s.levelScores[:0], levelStarts: s.levelStarts[:0],
+		found: s.found[:0], foundScores: s.foundScores[:0], unlistedMax: noScore}
 }
 
 // maxScore returns the largest fixed score that a node with this estimate can have.
@@ -187,8 +184,9 @@ func (h *topNodes) pickByFreePercent(s *scoreList) {
 
 // pickByEstimate picks the nodes of the group with the largest estimates.
 func (h *topNodes) pickByEstimate(s *scoreList) {
+	images, order := h.pod.replacement.StaticScores.Images, h.nodes.model.NodeOrder
 	estimate := func(place int) int32 {
-		return int32(h.nodes.freePercent[place])*h.freeFactor + h.imageFactor*int32(h.pod.replacement.StaticScores.Images[h.nodes.model.NodeOrder[place]])
+		return int32(h.nodes.freePercent[place])*h.freeFactor + h.imageFactor*int32(images[order[place]])
 	}
 	h.countByEstimate = cycle.ResizeZeroed(h.countByEstimate, h.estimateRange)
 	for i, left := range h.groupPositions {
@@ -303,7 +301,8 @@ func (r *nodeResources) scoreDefault(in *cycle.Replacement, list []int64) {
 			with := int64(v)
 			if part := v - float64(with); part < roundingMargin || part > 1-roundingMargin {
 				l := &r.model.Requests[r.model.NodeOrder[place]]
-				with = score.Balance(l.MilliCPU+requested.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+requested.MemoryBytes, l.AllocatableBytes)
+				cpu, memory := l.MilliCPU+requested.MilliCPU, l.MemoryBytes+requested.MemoryBytes
+				with = score.Balance(cpu, l.AllocatableMilliCPU, memory, l.AllocatableBytes)
 			}
 			if byGain {
 				with = score.BalanceGain(with, x.balance)
@@ -324,9 +323,6 @@ const roundingMargin = 1e-9
 
 // listSpecialNodes lists the special nodes of their score groups.
 func (h *topNodes) listSpecialNodes() {
-	for len(h.lists) < len(h.scores.groups) {
-		h.lists = append(h.lists, scoreList{})
-	}
 	special := h.lists[h.scores.ordinary:len(h.scores.groups)]
 	for k := range special {
 		special[k].reset()

@@ -116,19 +116,19 @@ func ReadTerms(namespace string, a *corev1.Affinity) (PodTerms, error) {
 		first = cmp.Or(first, err)
 		*list = append(*list, x)
 	}
-	read := func(list *[]AffinityTerm, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm, sign int64) {
-		for i := range required {
-			add(list, &required[i], 1)
+	read := func(list *[]AffinityTerm, a *corev1.PodAffinity, sign int64) {
+		for i := range a.RequiredDuringSchedulingIgnoredDuringExecution {
+			add(list, &a.RequiredDuringSchedulingIgnoredDuringExecution[i], 1)
 		}
-		for i := range preferred {
-			add(&t.Preferred, &preferred[i].PodAffinityTerm, sign*int64(preferred[i].Weight))
+		for _, x := range a.PreferredDuringSchedulingIgnoredDuringExecution {
+			add(&t.Preferred, &x.PodAffinityTerm, sign*int64(x.Weight))
 		}
 	}
-	if p := a.PodAffinity; p != nil {
-		read(&t.Affinity, p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution, 1)
+	if a.PodAffinity != nil {
+		read(&t.Affinity, a.PodAffinity, 1)
 	}
-	if p := a.PodAntiAffinity; p != nil {
-		read(&t.Anti, p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution, -1)
+	if a.PodAntiAffinity != nil {
+		read(&t.Anti, (*corev1.PodAffinity)(a.PodAntiAffinity), -1)
 	}
 	return t, first
 }

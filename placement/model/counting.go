@@ -67,7 +67,8 @@ func (m *Cluster) SpreadCounter(namespace string, sel labels.Selector) *PodCount
 
 // CounterOfAll counts the pods on nodes that match all the terms.
 func CounterOfAll(m *Cluster, terms []AffinityTerm) *PodCounter {
-	return m.termCounter(termsID("&", terms), m.ClassList, func(c *EquivalenceClass) bool { return m.MatchesAllTerms(terms, c) })
+	matches := func(c *EquivalenceClass) bool { return m.MatchesAllTerms(terms, c) }
+	return m.termCounter(termsID("&", terms), m.ClassList, matches)
 }
 
 // CounterOfAny counts the pods on nodes that match at least one of the terms.

@@ -172,7 +172,8 @@ func statisticsOf(u *cluster.NodeUsage, resource corev1.ResourceName, capacity i
 	if !known || mean < 0 || capacity <= 0 {
 		return UsageStatistics{}
 	}
-	return UsageStatistics{true, float64(mean) / float64(capacity), float64(u.Deviation[string(resource)]) / float64(capacity)}
+	deviation := u.Deviation[string(resource)]
+	return UsageStatistics{true, float64(mean) / float64(capacity), float64(deviation) / float64(capacity)}
 }
 
 // adjust adds the amounts of a pod to the sums of a node (by = 1), or subtracts them (by = -1).

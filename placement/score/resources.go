@@ -52,7 +52,9 @@ func resourcesFit(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int
 }
 
 // coreResources are CPU and memory with the same weight.
-var coreResources = []scheduler.ResourceWeight{{Name: corev1.ResourceCPU, Weight: 1}, {Name: corev1.ResourceMemory, Weight: 1}}
+var coreResources = []scheduler.ResourceWeight{
+	{Name: corev1.ResourceCPU, Weight: 1}, {Name: corev1.ResourceMemory, Weight: 1},
+}
 
 func strategyScore(s *scheduler.ScoringStrategy, requested, capacity int64) int64 {
 	switch s.Type {

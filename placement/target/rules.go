@@ -44,7 +44,8 @@ var memoryPressure = Rule{Code: plan.OnlyRefusingNodes,
 		return b
 	},
 	Pod: func(_ *Input, _ *cluster.Pod, n *cluster.Node) string {
-		return when(cluster.HasCondition(n.Object, corev1.NodeMemoryPressure), "under MemoryPressure, and the pod requests neither cpu nor memory")
+		return when(cluster.HasCondition(n.Object, corev1.NodeMemoryPressure),
+			"under MemoryPressure, and the pod requests neither cpu nor memory")
 	},
 }
 

@@ -198,7 +198,8 @@ func (t *Targets) InUse(p *cluster.Pod) string {
 // Unproven returns the nodes that only the platform of the pod's workload keeps from the pod.
 func (t *Targets) Unproven(p *cluster.Pod) (out []cluster.NodeID) {
 	for i := range t.in.Snapshot.Nodes {
-		if rule, _, refused := t.Why(p, &t.in.Snapshot.Nodes[i]); refused && Rules[rule].Code == plan.OnlyUnprovenPlatforms {
+		rule, _, refused := t.Why(p, &t.in.Snapshot.Nodes[i])
+		if refused && Rules[rule].Code == plan.OnlyUnprovenPlatforms {
 			out = append(out, cluster.NodeID(i))
 		}
 	}

@@ -55,16 +55,11 @@ func isInVolumeZone(volumes []*corev1.PersistentVolume, node map[string]string) 
 // with an empty zone is ignored.
 func zonesOf(l map[string]string, key string) ([]string, bool) {
 	value, ok := l[key]
-	if !ok {
-		return nil, false
-	}
 	zones := strings.Split(value, "__")
 	for i := range zones {
-		if zones[i] = strings.TrimSpace(zones[i]); zones[i] == "" {
-			return nil, false
-		}
+		zones[i] = strings.TrimSpace(zones[i])
 	}
-	return zones, true
+	return zones, ok && !slices.Contains(zones, "")
 }
 
 func isReachable(pv *corev1.PersistentVolume, node *corev1.Node) bool {

@@ -105,8 +105,8 @@ func (st *Storage) addUnboundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim
 		setFirst(&cs.UnsupportedReason, "StorageClass %s of its claim %s is not in the snapshot", name, c.Name)
 	case class != nil && ptr.Deref(class.VolumeBindingMode, "") == storagev1.VolumeBindingWaitForFirstConsumer:
 		cs.delayed = append(cs.delayed, c)
-		// VolumeBinding compares no claim with a selected node, because it is provisioned.
-		if _, chosen := c.Annotations[selectedNode]; !st.snap.Scheduler.VolumeAttributesClass && !chosen && ptr.Deref(c.Spec.VolumeAttributesClassName, "") != "" {
+		_, chosen := c.Annotations[selectedNode] // then VolumeBinding does not compare it, because it is provisioned
+		if !st.snap.Scheduler.VolumeAttributesClass && !chosen && ptr.Deref(c.Spec.VolumeAttributesClassName, "") != "" {
 			setFirst(&cs.RefusedReason, "claim %s has a VolumeAttributesClass, which kube-scheduler 1.%d does not bind",
 				c.Name, st.snap.ServerMinor)
 		}
