@@ -213,8 +213,8 @@ func (h *topNodes) pickByEstimate(s *scoreList) {
 // maxScoreTable is the largest range of scores that sortLevels counts in a table.
 const maxScoreTable = 1 << 16
 
-// sortLevels sorts the found nodes into levels of equal score. It counts them in O(nodes + range of scores) time. If the
-// range is too large, because of very large weights, it counts them by the rank of the score.
+// sortLevels sorts the found nodes into levels of equal score, in O(nodes + range of scores) time. If the range is
+// large, because of very large weights, it counts the nodes by the rank of their scores.
 func (s *scoreList) sortLevels(table *[]int32) {
 	s.levelScores, s.levelStarts, s.nodes = s.levelScores[:0], s.levelStarts[:0], cycle.ResizeSlice(s.nodes, len(s.found))
 	if len(s.found) == 0 {
