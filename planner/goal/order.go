@@ -49,7 +49,7 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 			if kind.stated {
 				tried = 0
 			}
-			all = append(all, needy{i, t.drainRank(i), tried, kind.order, g.Weight, t.ReportedExcess(i)})
+			all = append(all, needy{i, t.drainRank(i), tried, kind.order, g.Weight, t.ReportedExcess(i), 0})
 		}
 	}
 	slices.SortFunc(all, compareNeedy)
@@ -59,8 +59,11 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 			all[until].kind == first.kind && all[until].excess > 0.9*first.excess && !t.InStatedOrder(first.goal) {
 			until++
 		}
-		if until-from > 1 {
-			slices.SortStableFunc(all[from:until], func(a, b needy) int { return cmp.Compare(t.lowestPriority(a.goal), t.lowestPriority(b.goal)) })
+		if equal := all[from:until]; len(equal) > 1 {
+			for i := range equal {
+				equal[i].lowest = t.lowestPriority(equal[i].goal)
+			}
+			slices.SortStableFunc(equal, func(a, b needy) int { return cmp.Compare(a.lowest, b.lowest) })
 		}
 		from = until
 	}
@@ -75,6 +78,7 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 type needy struct {
 	goal, drained, stuck, kind int
 	weight, excess             float64
+	lowest                     int32 // priority of its pods, if other goals count as equal
 }
 
 // compareNeedy reads no more than it needs: cmp.Or compares everything.
