@@ -221,7 +221,10 @@ func (s *scoreList) sortLevels(table *[]int32) {
 		s.levelStarts = append(s.levelStarts, 0)
 		return
 	}
-	least, most := slices.Min(s.foundScores), slices.Max(s.foundScores)
+	least, most := s.foundScores[0], s.foundScores[0]
+	for _, v := range s.foundScores {
+		least, most = min(least, v), max(most, v)
+	}
 	var distinct []int64 // rising; nil: the scores themselves are counted
 	if most-least >= maxScoreTable {
 		distinct = slices.Compact(slices.Sorted(slices.Values(s.foundScores)))

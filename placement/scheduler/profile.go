@@ -125,8 +125,12 @@ func (w *Weights) ScorePlugins() map[string]*int64 {
 	}
 }
 
-// PackingName is the name of the score plugin TargetLoadPacking.
-const PackingName = "TargetLoadPacking"
+// These are the names of trimaran's score plugins.
+const (
+	PackingName       = "TargetLoadPacking"
+	RiskBalancingName = "LoadVariationRiskBalancing"
+	LowRiskName       = "LowRiskOverCommitment"
+)
 
 // TargetLoadPacking holds the arguments of trimaran's plugin TargetLoadPacking. Nodes get the
 // highest score when their CPU utilization is at the target.
@@ -145,9 +149,6 @@ func DefaultPacking() TargetLoadPacking {
 	return TargetLoadPacking{Weight: 1, Target: 40, DefaultMilliCPU: 1000, Factor: 1.5}
 }
 
-// RiskBalancingName is the name of the score plugin LoadVariationRiskBalancing.
-const RiskBalancingName = "LoadVariationRiskBalancing"
-
 // LoadVariationRiskBalancing holds the arguments of trimaran's plugin of this name. It prefers nodes whose usage is low
 // and varies little: the risk is the mean plus Margin x deviation^(1/Sensitivity).
 type LoadVariationRiskBalancing struct {
@@ -159,9 +160,6 @@ type LoadVariationRiskBalancing struct {
 func DefaultRiskBalancing() LoadVariationRiskBalancing {
 	return LoadVariationRiskBalancing{Weight: 1, Margin: 1, Sensitivity: 1}
 }
-
-// LowRiskName is the name of the score plugin LowRiskOverCommitment.
-const LowRiskName = "LowRiskOverCommitment"
 
 // LowRiskOverCommitment holds the arguments of trimaran's plugin of this name. It prefers nodes whose limits and whose
 // usage exceed the allocated resources with a low risk.
