@@ -22,9 +22,7 @@ const goneWeight = 0.1
 func (m *ClusterModel) Predict(p cluster.PodID) prediction.Prediction {
 	pr := m.PredictOdds(p)
 	for _, s := range [...]*prediction.State{&pr.Terminating, &pr.Gone} {
-		if s.FeasibleSet.Len() > 0 {
-			s.Feasible = slices.AppendSeq(make([]cluster.NodeID, 0, s.FeasibleSet.Len()), s.FeasibleSet.All())
-		}
+		s.Feasible = s.FeasibleSet.Append(nil)
 		s.FeasibleSet, s.Winners, s.Odds = prediction.NodeSet{}, slices.Clone(s.Winners), slices.Clone(s.Odds)
 	}
 	return pr

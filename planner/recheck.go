@@ -202,7 +202,7 @@ func (r *recheck) check(m plan.Move) (plan.Move, plan.Outcome) {
 			nodes = search.NodesWithoutPlace(r.sim, move)
 		} else {
 			last := r.sim.AcceptableNodes(move, &st.Landing)
-			st.Landing.Acceptable = last.Len()
+			st.Landing.Acceptable = last.Count
 			nodes = last.Append(nodes)
 		}
 		return r.stillHelps(m, st)

@@ -202,17 +202,19 @@ func (o *nodeOdds) add(n cluster.NodeID, odds float64) {
 	o.bits[n>>6] |= 1 << (n & 63)
 }
 
-// each calls f with each node that may have odds, in order.
-func (o *nodeOdds) each(f func(n int)) {
+// nodes yields the nodes that may have odds, in order.
+func (o *nodeOdds) nodes(yield func(n int) bool) {
 	for i, word := range o.bits {
 		for ; word != 0; word &= word - 1 {
-			f(i<<6 + bits.TrailingZeros64(word))
+			if !yield(i<<6 + bits.TrailingZeros64(word)) {
+				return
+			}
 		}
 	}
 }
 
 func (o *nodeOdds) clear() {
-	o.each(func(n int) { o.byNode[n] = 0 })
+	clear(o.byNode)
 	clear(o.bits)
 	o.maxTotal = noScore
 }
@@ -221,7 +223,9 @@ func (o *nodeOdds) save() {
 	k := &o.saved
 	k.known = true
 	k.nodes, k.odds, k.maxTotal = k.nodes[:0], k.odds[:0], o.maxTotal
-	o.each(func(n int) { k.nodes, k.odds = append(k.nodes, int32(n)), append(k.odds, o.byNode[n]) })
+	for n := range o.nodes {
+		k.nodes, k.odds = append(k.nodes, int32(n)), append(k.odds, o.byNode[n])
+	}
 }
 
 // restore adds the saved odds. The caller must call clear before.
@@ -253,7 +257,9 @@ func (c *levelSearch) mixInRandomSamples(weight float64) {
 	}
 	c.scores.scoreAllFeasible()
 	rest := c.computeRandomSampleOdds()
-	c.odds.each(func(n int) { c.odds.byNode[n] *= 1 - weight })
+	for n := range c.odds.nodes {
+		c.odds.byNode[n] *= 1 - weight
+	}
 	for _, x := range c.shares {
 		s, odds := &c.top.lists[x.group], weight*x.odds/rest
 		for _, at := range s.nodes[s.levelStarts[x.level]:s.levelStarts[x.level+1]] {

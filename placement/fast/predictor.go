@@ -214,13 +214,13 @@ type stateBuffers struct {
 
 func (q *Predictor) writeState(out *prediction.State, x *stateBuffers) {
 	out.SampleSize, out.Best, out.FeasibleSet = q.pod.sampleSize, q.odds.maxTotal, q.feasible.set(x)
-	out.Winners, out.Odds = x.winners[:0], x.odds[:0]
-	defer func() { x.winners, x.odds = out.Winners, out.Odds }()
-	q.odds.each(func(n int) {
-		if q.odds.byNode[n] > 0 {
-			out.Winners, out.Odds = append(out.Winners, cluster.NodeID(n)), append(out.Odds, q.odds.byNode[n])
+	x.winners, x.odds = x.winners[:0], x.odds[:0]
+	for n := range q.odds.nodes {
+		if odds := q.odds.byNode[n]; odds > 0 {
+			x.winners, x.odds = append(x.winners, cluster.NodeID(n)), append(x.odds, odds)
 		}
-	})
+	}
+	out.Winners, out.Odds = x.winners, x.odds
 }
 
 // NewPredictor returns a predictor for the model. From then on, the model calls it for every node whose pods change.

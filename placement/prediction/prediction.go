@@ -34,7 +34,7 @@ type Prediction struct {
 	UnsupportedReason string
 }
 
-// Prob returns the probability that the replacement lands on a node that `on` accepts.
+// Prob returns the probability that the replacement lands on a node that `on` accepts. The function nil accepts all.
 func (p Prediction) Prob(on func(cluster.NodeID) bool) float64 {
 	return (1-p.WeightGone)*p.Terminating.prob(on) + p.WeightGone*p.Gone.prob(on)
 }
@@ -70,7 +70,7 @@ func (p Prediction) Pending() float64 {
 }
 
 // LikeliestOf returns the node with the highest probability among the nodes that `on` accepts. Ties
-// go to the lowest NodeID. The result is NoNode if no such node is possible.
+// go to the lowest NodeID. The result is NoNode if no such node is possible. The function nil accepts all.
 func (p Prediction) LikeliestOf(on func(cluster.NodeID) bool) cluster.NodeID {
 	best, bestProb := cluster.NoNode, 0.0
 	a, b := p.Terminating.Winners, p.Gone.Winners
@@ -86,7 +86,7 @@ func (p Prediction) LikeliestOf(on func(cluster.NodeID) bool) cluster.NodeID {
 			prob += p.WeightGone * p.Gone.WinnerProb(j)
 			j++
 		}
-		if prob > bestProb && on(n) {
+		if prob > bestProb && (on == nil || on(n)) {
 			best, bestProb = n, prob
 		}
 	}
@@ -131,20 +131,17 @@ func (s State) probOf(n cluster.NodeID) float64 {
 }
 
 func (s State) prob(on func(cluster.NodeID) bool) float64 {
+	if on == nil {
+		return float64(min(len(s.Winners), 1))
+	}
 	hits, sum := 0, 0.0
 	for i, n := range s.Winners {
 		if on(n) {
-			hits++
-			if s.Odds != nil {
-				sum += s.Odds[i]
-			}
+			hits, sum = hits+1, sum+s.WinnerProb(i)
 		}
 	}
-	switch {
-	case hits == 0:
-		return 0
-	case s.Odds == nil || hits == len(s.Winners):
-		return float64(hits) / float64(len(s.Winners))
+	if hits == len(s.Winners) {
+		return float64(min(hits, 1)) // without rounding errors
 	}
 	return sum
 }
@@ -156,8 +153,6 @@ type NodeSet struct {
 	Position []int32          // by node; read-only
 	Order    []cluster.NodeID // by position; read-only
 }
-
-func (s NodeSet) Len() int { return s.Count }
 
 func (s NodeSet) Has(n cluster.NodeID) bool {
 	if s.Count == 0 {

@@ -158,7 +158,7 @@ func (c *waves) joinDisplaced(a displacement) bool {
 		return false
 	}
 	st.goal, st.For = a.goal, DisplacedFor{a.pod, a.target}
-	st.Landing.ImprovedGoals, st.Landing.Acceptable = a.improvedGoals, c.sim.AcceptableNodes(st.Move, &st.Landing).Len()
+	st.Landing.ImprovedGoals, st.Landing.Acceptable = a.improvedGoals, c.sim.AcceptableNodes(st.Move, &st.Landing).Count
 	st.Landing.predicted = nil
 	st.MostImproved = c.sim.Goals.MostImproved(a.pod, c.sim.Model.Cluster.NodeOf(a.pod), c.account.GoalsOfStrategy(st.Strategy, a.improvedGoals))
 	c.add(st)

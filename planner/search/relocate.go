@@ -89,7 +89,7 @@ func (relocation) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 	places, may := c.Goals.CheckTargets(pod, from), c.MayTake(pod)
 	good := func(n cluster.NodeID) bool { return may[n] && places.Acceptable(n) }
 	if t, g := pr.Terminating.Winners, pr.Gone.Winners; places.Count(t, may) == len(t) && places.Count(g, may) == len(g) {
-		good = func(cluster.NodeID) bool { return true } // the common case: all nodes that may win are acceptable
+		good = nil // the common case: all nodes that may win are acceptable
 	}
 	l := Landing{
 		Confidence:         plan.Round(pr.Prob(good)),
@@ -145,7 +145,7 @@ func (c *Simulation) GoalsAccept(pod cluster.PodID, from cluster.NodeID) func(cl
 
 func containsNode(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {
 	for n := range nodes.All() {
-		if good(n) {
+		if good == nil || good(n) {
 			return true
 		}
 	}
@@ -154,7 +154,7 @@ func containsNode(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool
 
 // noTargetReason returns the reason if no node is acceptable.
 func noTargetReason(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
-	others := pr.Gone.FeasibleSet.Len()
+	others := pr.Gone.FeasibleSet.Count
 	if pr.Gone.FeasibleSet.Has(from) {
 		others--
 	}
