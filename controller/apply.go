@@ -96,7 +96,7 @@ func (c *Controller) planProblem(p plan.Plan, clusterUID string) string {
 func (c *Controller) configProblem(p plan.Plan) string {
 	if p.ConfigHash != c.ConfigHash {
 		return fmt.Sprintf("the plan was made with another configuration (hash %s); the process that executes it has hash %s; "+
-			"pass `apply` the same --config as `plan`, or make a new plan with the configuration of the executing process", p.ConfigHash, c.ConfigHash)
+			"make a new plan, and pass the same --config to `plan` and `apply`, or none to both", p.ConfigHash, c.ConfigHash)
 	}
 	if name := unknownStrategy(c.Strategies, p); name != "" {
 		return fmt.Sprintf("strategy %q is not in the configuration; make a new plan", name[:min(len(name), maxShownName)])

@@ -43,7 +43,7 @@ func newPlan(g *globalFlags) *cobra.Command {
 	f.whatIf.addTo(fl)
 	commandline.AddNoHeaders(fl, &f.noHeaders)
 	commandline.AddFilter(fl, &f.filter)
-	fl.StringVar(&f.saveInput, "save-input", "", "write the input of the plan to this JSON file, so that you can plan for the same input again with -f")
+	fl.StringVar(&f.saveInput, "save-input", "", "write the input of the plan to this JSON file, to plan on it again with -f and the same --config")
 	fl.StringVar(&f.comparePolicy, "compare-policy", "",
 		"file with a descheduler policy or the descheduler chart's values; list the violations of this policy, and what the plan does about each of them; - means standard input")
 	fl.BoolVar(&f.advise, "advise", false, "also say how many new nodes would help unmet goals and Pending pods; the command makes at most 8 more plans, within limits.maxPlanTime")
