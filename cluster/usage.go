@@ -159,10 +159,12 @@ func (o *Objects) usageOfMetrics() *Usage {
 	u := &Usage{APIVersion: usageVersion, Kind: usageKind, Source: "metricsServer", Statistic: "latest", Samples: 1,
 		NodesOnly: len(o.PodMetrics) == 0}
 	u.Nodes = o.NodeUsageOfMetrics()
-	for i, m := range o.NodeMetrics {
-		if u.Nodes[i].At.After(u.SampledAt) {
-			u.SampledAt = u.Nodes[i].At
+	for _, n := range u.Nodes {
+		if n.At.After(u.SampledAt) {
+			u.SampledAt = n.At
 		}
+	}
+	for _, m := range o.NodeMetrics {
 		u.WindowSeconds = max(u.WindowSeconds, m.Window.Seconds())
 	}
 	u.RateSeconds = u.WindowSeconds

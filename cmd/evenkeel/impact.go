@@ -46,7 +46,7 @@ func (f *impactFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		return err
 	}
 	g.progress.Start("planning for %d nodes and %d pods", len(in.snapshot.Nodes), len(in.snapshot.Pods))
-	p := in.planner.Plan(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
+	p := in.plan()
 	advisor := in.advisor(p, maxPlansOfImpact)
 	x := impact.Measure(advisor.Input)
 	x.WhatIf = in.whatIf

@@ -9,7 +9,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
-	"github.com/evenkeel-project/evenkeel/internal/heap"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -81,9 +80,7 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	observed := time.Now()
 	g.progress.Start("planning for %d nodes and %d pods", len(in.snapshot.Nodes), len(in.snapshot.Pods))
-	planned := heap.Planning()
-	p := in.planner.Plan(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
-	planned()
+	p := in.plan()
 	log.Debug("planned", "moves", len(p.Moves), "minEvictions", p.Bound.MinEvictions, "observing", observed.Sub(begun), "planning",
 		time.Since(observed))
 	if f.advise {

@@ -115,8 +115,7 @@ func (f *uiFlags) plan(ctx context.Context, g *globalFlags, strategies []string)
 	if err != nil {
 		return nil, err
 	}
-	p := read.planner.Plan(read.snapshot, read.state, read.goals, read.snapshot.TakenAt)
-	return &view.View{Plan: p, Context: *read.reportContext(false)}, ctx.Err()
+	return &view.View{Plan: read.plan(), Context: *read.reportContext(false)}, ctx.Err()
 }
 
 // nodeUsage reads what the nodes use from metrics.k8s.io.

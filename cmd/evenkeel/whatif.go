@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/impact"
+	"github.com/evenkeel-project/evenkeel/internal/heap"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
@@ -42,6 +43,12 @@ func (f *whatIfFlags) change() (plan.Change, error) {
 var unlimited = limits.Options{PerPass: plan.Unlimited(), PerNode: plan.Unlimited(), PerNamespace: plan.Unlimited(), PerOwner: plan.Unlimited(),
 	PerZone: plan.Unlimited(), PerHour: limits.PerHour{Owner: plan.Unlimited(), Namespace: plan.Unlimited(), Cluster: plan.Unlimited()}}
 
+// plan makes the plan for the input.
+func (in *planningInput) plan() plan.Plan {
+	defer heap.Planning()()
+	return in.planner.Plan(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
+}
+
 // advisor returns an advisor that makes at most so many plans, within limits.maxPlanTime.
 func (in *planningInput) advisor(p plan.Plan, maxPlans int) *impact.Advisor {
 	opts := in.options
@@ -53,6 +60,7 @@ func (in *planningInput) advisor(p plan.Plan, maxPlans int) *impact.Advisor {
 			if err != nil {
 				return plan.Plan{}, false
 			}
+			defer heap.Planning()()
 			p := again.Plan(s, in.state, goals, s.TakenAt)
 			return p, !s.Work.Stopped()
 		}}

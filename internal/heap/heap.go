@@ -47,7 +47,8 @@ func Tune(getenv func(string) string, readFile func(string) ([]byte, error)) (st
 // Settle does nothing.
 func Settle() { process.allow(headroom) }
 
-// Planning tells that the program makes a plan until it calls the result. Without Tune, it does nothing.
+// Planning tells that the program makes a plan until it calls the result. Without Tune, it does nothing. If plans
+// overlap, the first that ends ends it for all.
 func Planning() (ended func()) {
 	process.allow(planningHeadroom)
 	return Settle

@@ -11,8 +11,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// labelsOf returns the labels of a pod by which schedulers select it. A new pod has no label that the API server copies
-// from the node. So pods on different nodes are of one class, unless some selector reads these labels.
+// labelsOf returns the labels of a pod by which schedulers select it: without those that the API server copies from the
+// node, which a new pod lacks. So pods on different nodes are of one class. If some selector reads these labels, the
+// result has them, and the replacement counts with those of the victim.
 func labelsOf(m *Cluster, p *cluster.Pod) labels.Set {
 	own := p.Object.Labels
 	if m.readsCopiedLabels || !hasCopiedLabel(own) {

@@ -31,9 +31,11 @@ func (c *waves) steps() (out []Step) {
 	return out
 }
 
-// restore replaces the current moves by those of o, unchanged. All waves are closed.
+// restore replaces the current moves by those of o, unchanged. All waves are closed. The same slice of moves is the
+// same state: after moves were undone, undoLast and emptyWave let appends copy the slice. Whoever goes on opens a wave
+// and a round.
 func (c *rounds) restore(o attemptResult) {
-	if now := c.waves.moves; len(now) != len(o.moves) || len(now) > 0 && &now[0] != &o.moves[0] { // else nothing has changed since o
+	if now := c.waves.moves; len(now) != len(o.moves) || len(now) > 0 && &now[0] != &o.moves[0] {
 		c.rewind(c.waves.steps())
 		for _, m := range o.moves {
 			c.sim.Apply(m.Step)

@@ -15,7 +15,7 @@ import (
 func RunningPods(s *cluster.Snapshot, all []cluster.PodID) []cluster.PodID {
 	first := slices.IndexFunc(all, func(id cluster.PodID) bool { return !IsRunning(&s.Pods[id]) })
 	if first < 0 {
-		return all
+		return slices.Clip(all)
 	}
 	pods := slices.Clone(all[:first])
 	for _, id := range all[first:] {

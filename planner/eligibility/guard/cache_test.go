@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
@@ -102,5 +104,30 @@ objects:
 	}
 	if got := (Rule{}).Scope; got != PlanScope {
 		t.Errorf("a rule without a scope has scope %d, want PlanScope", got)
+	}
+}
+
+// TestZonesOfATemplate has two pods of one template in two zones. Each has the zone of its node as a label. A
+// podSelector with that label selects only one of them.
+func TestZonesOfATemplate(t *testing.T) {
+	s := must.Get(cluster.New((&scenario.Scenario{Cluster: []byte(`
+objects:
+- {kind: Namespace, metadata: {name: shop}}
+- {kind: Node, metadata: {name: n1}}
+- {kind: Node, metadata: {name: n2}}
+- {kind: Deployment, metadata: {name: web}, spec: {replicas: 2}, pods: [1 on n1, 1 on n2]}
+- {kind: Pod, metadata: {name: web-6c8f-00, labels: {topology.kubernetes.io/zone: z1}}}
+- {kind: Pod, metadata: {name: web-6c8f-01, labels: {topology.kubernetes.io/zone: z2}}}
+`)}).Objects(t)))(t)
+	if !s.Pods[0].HasTemplateOf(&s.Pods[1]) {
+		t.Fatal("the pods have two templates")
+	}
+	opts := DefaultOptions()
+	opts.PodSelector = labels.SelectorFromSet(labels.Set{"topology.kubernetes.io/zone": "z1"})
+	cache := NewCache()
+	for i, want := range []bool{false, true} {
+		if _, refused := check([]Rule{podNotSelected}, Input{Snapshot: s, Pod: &s.Pods[i], Now: s.TakenAt, Options: &opts, Cache: cache}); refused != want {
+			t.Errorf("pod %s: refused %t, want %t", s.Pods[i].Object.Name, refused, want)
+		}
 	}
 }
