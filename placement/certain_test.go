@@ -28,8 +28,11 @@ func newWideCluster(rnd *rand.Rand, nodes int) *snapshotBuilder {
 			at[i] = b.objects.Nodes[(low+rnd.Intn(1+rnd.Intn(nodes)))%nodes].Name
 		}
 		b.app(fmt.Sprint("a", a), int64(20+rnd.Intn(10)*(5+rnd.Intn(60)*(a%2))), func(s *corev1.PodSpec) {
-			if a%3 == 0 {
+			switch a % 3 {
+			case 0:
 				setVariedSpec(s, 4+a%8, rnd)
+			case 1:
+				s.Containers[0].Resources.Requests[corev1.ResourceEphemeralStorage] = resource.MustParse("100Mi")
 			}
 		}, at...)
 		if rnd.Intn(2) == 0 {
@@ -60,7 +63,7 @@ func newWideCluster(rnd *rand.Rand, nodes int) *snapshotBuilder {
 // at the beginning of the wave, and after all moves of the wave. If there is one, the full prediction must not find
 // another winner than the nodes that PossibleWinners named. EVENKEEL_LONG=1 makes 100,000 waves.
 func TestCertainLandings(t *testing.T) {
-	waves, made, asked, certain := 1500, 0, 0, 0
+	waves, made, asked, certain, storage := 1500, 0, 0, 0, 0
 	if os.Getenv("EVENKEEL_LONG") != "" {
 		waves = 100_000
 	}
@@ -81,20 +84,23 @@ func TestCertainLandings(t *testing.T) {
 			w.SetHints([]hints.Kind{hints.Taint, hints.Label}[rnd.Intn(2)], h)
 		}
 		for range 50 {
-			a, c := checkCertain(t, w, rnd)
-			if made, asked, certain = made+1, asked+a, certain+c; t.Failed() {
+			a, c, s := checkCertain(t, w, rnd)
+			if made, asked, certain, storage = made+1, asked+a, certain+c, storage+s; t.Failed() {
 				t.Fatalf("seed %d, version %s", seed, b.objects.ServerVersion)
 			}
 		}
 	}
-	t.Logf("%d waves; %d of %d landings are certain", made, certain, asked)
+	t.Logf("%d waves; %d of %d landings are certain, %d of them of pods that request ephemeral storage", made, certain, asked, storage)
+	if 8*storage < certain {
+		t.Errorf("%d certain landings are of pods that request ephemeral storage, want at least an eighth", storage)
+	}
 	if 4*certain < asked {
 		t.Errorf("%d of %d landings are certain, want at least a quarter", certain, asked)
 	}
 }
 
 // checkCertain makes a wave of random moves and checks its pods at its beginning and its end.
-func checkCertain(t *testing.T, w *ClusterModel, rnd *rand.Rand) (asked, certain int) {
+func checkCertain(t *testing.T, w *ClusterModel, rnd *rand.Rand) (asked, certain, storage int) {
 	t.Helper()
 	type move struct {
 		pod      cluster.PodID
@@ -112,6 +118,9 @@ func checkCertain(t *testing.T, w *ClusterModel, rnd *rand.Rand) (asked, certain
 		asked++
 		if checkNamed(t, w, m.pod, m.from) {
 			certain++
+			if w.Cluster.Snap.Pods[m.pod].Requests.EphemeralStorageByte > 0 {
+				storage++
+			}
 		}
 	}
 	for _, m := range wave {
@@ -123,7 +132,7 @@ func checkCertain(t *testing.T, w *ClusterModel, rnd *rand.Rand) (asked, certain
 	for _, m := range wave {
 		check(m)
 	}
-	return asked, certain
+	return asked, certain, storage
 }
 
 // checkNamed reports whether PossibleWinners proves something, and checks that Predict finds no other winner than the
