@@ -11,9 +11,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// defaultScoreRequests lists the requests that the scheduler's scores assume for a container
+// DefaultScoreRequests lists the requests that the scheduler's scores assume for a container
 // without requests (k8s.io/kubernetes/pkg/scheduler/util, since 1.0).
-var defaultScoreRequests = corev1.ResourceList{
+var DefaultScoreRequests = corev1.ResourceList{
 	corev1.ResourceCPU:    resourceapi.MustParse("100m"),
 	corev1.ResourceMemory: resourceapi.MustParse("200Mi"),
 }
@@ -32,9 +32,9 @@ func effectiveRequests(p *corev1.Pod, features *kubeversion.Features) (exact, no
 	if exact = ResourcesOf(list); agrees && requestAll(p.Spec.Containers) && requestAll(p.Spec.InitContainers) {
 		return exact, exact
 	}
-	opts.NonMissingContainerRequests = defaultScoreRequests
+	opts.NonMissingContainerRequests = DefaultScoreRequests
 	if features.PodLevelResources && resource.IsPodLevelRequestsSet(p) { // such a pod gets defaults only for resources that nothing requests
-		opts.NonMissingContainerRequests = maps.Clone(defaultScoreRequests)
+		opts.NonMissingContainerRequests = maps.Clone(DefaultScoreRequests)
 		maps.DeleteFunc(opts.NonMissingContainerRequests, func(name corev1.ResourceName, _ resourceapi.Quantity) bool {
 			_, given := list[name]
 			return given
@@ -64,7 +64,7 @@ func statusAgrees(p *corev1.Pod) bool {
 // requestAll reports whether each container requests all resources for which scores assume requests.
 func requestAll(list []corev1.Container) bool {
 	for i := range list {
-		for name := range defaultScoreRequests {
+		for name := range DefaultScoreRequests {
 			if _, has := list[i].Resources.Requests[name]; !has {
 				return false
 			}

@@ -227,7 +227,7 @@ func TestRequestsOfAStatusThatAgrees(t *testing.T) {
 			exact, nonZero := effectiveRequests(p, &features)
 			from, opts := withStatus(p, &features), requestOptions(&features)
 			all := helpers.PodRequests(from, opts)
-			opts.NonMissingContainerRequests = maps.Clone(defaultScoreRequests)
+			opts.NonMissingContainerRequests = maps.Clone(DefaultScoreRequests)
 			if features.PodLevelResources && p.Spec.Resources != nil {
 				delete(opts.NonMissingContainerRequests, "cpu")
 				if _, given := all["memory"]; given {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"hash"
 	"io"
 	"math"
 	"slices"
@@ -14,41 +13,30 @@ import (
 // ContentID returns a hash of a plan without its ID, in 16 hex digits. Equal plans have equal IDs. The hash is that of
 // the plan's JSON.
 func ContentID(p Plan) string {
-	w := planHash{sha256.New(), p.Moves}
-	p.ID, p.Moves = "", p.Moves[:0]
-	encodeTo(w, &p)
-	return hex.EncodeToString(w.sum.Sum(nil)[:8])
+	sum, moves := sha256.New(), p.Moves
+	p.ID, p.Moves = "", moves[:0]
+	rest, err := json.Marshal(&p) // the moves are encoded one by one: a buffer for thousands of them costs more than the rest
+	mustEncode(err)
+	key := []byte(`"moves":[`) // no field before Moves has a list with this key
+	before, after, found := bytes.Cut(rest, key)
+	sum.Write(before)
+	if found {
+		sum.Write(key)
+	}
+	for i := range moves {
+		if i > 0 {
+			io.WriteString(sum, ",")
+		}
+		mustEncode(json.NewEncoder(withoutNewline{sum}).Encode(&moves[i]))
+	}
+	sum.Write(after)
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-func encodeTo(w io.Writer, v any) {
-	if err := json.NewEncoder(w).Encode(v); err != nil {
+func mustEncode(err error) {
+	if err != nil {
 		panic("plan: marshalling a plan: " + err.Error()) // cannot happen: a plan has only data types
 	}
-}
-
-// planHash adds the moves to the JSON of a plan without moves, one by one: a buffer for thousands of them costs more
-// than the rest.
-type planHash struct {
-	sum   hash.Hash
-	moves []Move
-}
-
-// Write gets the whole JSON of the plan. No field before Moves has a list with this key.
-func (w planHash) Write(b []byte) (int, error) {
-	const key = `"moves":[`
-	before, after, found := bytes.Cut(bytes.TrimSuffix(b, []byte("\n")), []byte(key))
-	w.sum.Write(before)
-	if found {
-		io.WriteString(w.sum, key)
-	}
-	for i := range w.moves {
-		if i > 0 {
-			io.WriteString(w.sum, ",")
-		}
-		encodeTo(withoutNewline{w.sum}, &w.moves[i])
-	}
-	w.sum.Write(after)
-	return len(b), nil
 }
 
 // withoutNewline drops the newline that an Encoder writes last, so the bytes are those of json.Marshal.

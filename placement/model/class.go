@@ -11,7 +11,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/placement/volume"
 	corev1 "k8s.io/api/core/v1"
-	resourceapi "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-helpers/resource"
 	"k8s.io/utils/ptr"
@@ -156,7 +155,7 @@ type EquivalenceClass struct {
 // pod-level resources of a new pod, but counts them for the pods on nodes.
 func RequestsOf(p *corev1.Pod, features kubeversion.Features) (request, assumed cluster.Resources) {
 	opts := resource.PodResourcesOptions{}
-	opts.NonMissingContainerRequests, opts.SkipPodLevelResources = nonZeroDefaults, true
+	opts.NonMissingContainerRequests, opts.SkipPodLevelResources = cluster.DefaultScoreRequests, true
 	return RequestsOfTemplate(p, features), cluster.ResourcesOf(resource.PodRequests(p, opts))
 }
 
@@ -164,10 +163,4 @@ func RequestsOf(p *corev1.Pod, features kubeversion.Features) (request, assumed 
 func RequestsOfTemplate(p *corev1.Pod, features kubeversion.Features) cluster.Resources {
 	opts := resource.PodResourcesOptions{SkipPodLevelResources: !features.PodLevelResources}
 	return cluster.ResourcesOf(resource.PodRequests(p, opts))
-}
-
-// nonZeroDefaults are the requests that scores assume for a container without requests.
-var nonZeroDefaults = corev1.ResourceList{
-	corev1.ResourceCPU:    resourceapi.MustParse("100m"),
-	corev1.ResourceMemory: resourceapi.MustParse("200Mi"),
 }
