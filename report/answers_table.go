@@ -66,7 +66,7 @@ func (t *table) writeAnswers(first answers.First, style layout.Style, numbers st
 	}
 	answer(next, plainText(first.Next.Words), verdictRank, maxNextLines)
 	for _, c := range first.Next.Commands {
-		answer("", "  "+escape(c), verdictRank, maxAnswerLines)
+		t.page.AddText(layout.Paragraph{Label: strings.Repeat(" ", columns+4), Text: "  " + escape(c), Unbroken: true, Rank: verdictRank.of(t.plan)})
 	}
 	if len(first.Next.Note) > 0 {
 		answer("", plainText(first.Next.Note), otherWarningRank, maxAnswerLines)

@@ -243,6 +243,7 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 	reports := g.newReportWriter(cmd, format, passlog.None, log)
 	reports.table.NoHeaders = f.noHeaders
 	reports.table.Context = configContext(conf)
+	reports.table.Context.Repeat = newRepeatedFlags(cmd).addTo
 	c := newController(reports, log, o, counts)
 	set.apply(c, conf)
 	c.OnStep = g.printProgress

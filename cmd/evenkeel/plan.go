@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
+	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
 type planFlags struct {
@@ -71,6 +72,7 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		f.allSamples = true
 	}
 	f.allSamples = f.allSamples || !f.filter.IsEmpty() // so that the pods that stay can be selected
+	repeated := newRepeatedFlags(cmd)
 	in, err := f.read(cmd, g, f.saveInput)
 	if err != nil {
 		return err
@@ -100,7 +102,13 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 			return err
 		}
 	}
-	if err := f.write(cmd, in, compared, p); err != nil {
+	noRelease := len(f.input.files) == 0 && f.input.namespace == "" && in.objects.PlannerStateError == ""
+	if noRelease {
+		repeated.withoutRelease()
+	}
+	context := in.reportContext(len(f.input.files) > 0)
+	context.NoRelease, context.Repeat = noRelease, repeated.addTo
+	if err := f.write(cmd, in, context, compared, p); err != nil {
 		return err
 	}
 	if !f.detailedExitCode {
@@ -119,12 +127,12 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 const maxPlansOfAdvice = 8
 
 // write prints the plan, or the comparison with the policy.
-func (f *planFlags) write(cmd *cobra.Command, in *planningInput, compared *comparedPolicy, p plan.Plan) error {
+func (f *planFlags) write(cmd *cobra.Command, in *planningInput, context *view.Context, compared *comparedPolicy, p plan.Plan) error {
 	opts := commandline.ReportOptions(cmd.OutOrStdout())
 	opts.NoHeaders = f.noHeaders
 	opts.Evicts, opts.Namespace = !in.conf.DryRun, f.input.namespace
 	p = f.filter.Select(p)
-	opts.Context = in.reportContext(len(f.input.files) > 0)
+	opts.Context = context
 	if in.whatIf != nil {
 		return report.WhatIf(cmd.OutOrStdout(), in.format, *in.whatIf, p, opts)
 	}

@@ -14,17 +14,30 @@ const (
 	statusCommand  = "evenkeel status"
 	configCommand  = "evenkeel config check config.yaml"
 	captureCommand = "evenkeel capture -o snapshot.json"
-	againCommand   = "evenkeel plan -f snapshot.json --config config.yaml"
+	againCommand   = "evenkeel plan -f snapshot.json"
+	kindsCommand   = "evenkeel crds | kubectl apply --server-side -f -"
 )
 
 // next says what a person does next.
 func (f *facts) next() Next {
 	for _, n := range []func() (Next, bool){f.nextUnjudged, f.nextUntrusted, f.nextBlocked, f.nextOfRun, f.nextOfNoMoves, f.nextDecision} {
 		if next, applies := n(); applies {
-			return next
+			return f.complete(next, f.Snapshot)
 		}
 	}
-	return f.nextApply()
+	return f.complete(f.nextApply(), false)
+}
+
+// complete adds the flags of the command that prints the report to the next commands. snapshot tells whether these
+// read the files of that command.
+func (f *facts) complete(next Next, snapshot bool) Next {
+	if f.Repeat != nil {
+		next.Commands = slices.Clone(next.Commands)
+		for i, c := range next.Commands {
+			next.Commands[i] = f.Repeat(c, snapshot)
+		}
+	}
+	return next
 }
 
 // unjudgedRemedies say what helps if nothing could be judged.
@@ -101,7 +114,7 @@ func (f *facts) nextOfRun() (Next, bool) {
 	case f.running:
 		return Next{Words: Words("Wait. To stop after the evictions in progress:"), Commands: []string{"evenkeel pause"}}, true
 	case r.first != nil:
-		return Next{Words: Words("See why, and plan again:"), Commands: []string{"evenkeel history pod " + quote(r.first.Pod.String()), planCommand}}, true
+		return Next{Words: Words("See why, and plan again:"), Commands: []string{"evenkeel history pod " + Quote(r.first.Pod.String()), planCommand}}, true
 	}
 	return Next{Words: Words("Look again after the next change:"), Commands: []string{planCommand}}, true
 }
@@ -118,7 +131,7 @@ func (f *facts) nextOfNoMoves() (Next, bool) {
 		samples := f.plan.Rejections.Samples
 		if i := slices.IndexFunc(samples, func(r plan.Rejection) bool { return r.Reason.Code == cause }); i >= 0 {
 			return Next{Words: Words("Nothing to execute. To see why one of these pods stays:"),
-				Commands: []string{"evenkeel explain pod " + quote(samples[i].Pod.String())}}, true
+				Commands: []string{"evenkeel explain pod " + Quote(samples[i].Pod.String())}}, true
 		}
 		return Next{Words: Words("Nothing to execute. Plan again later:"), Commands: []string{planCommand}}, true
 	}
@@ -131,7 +144,7 @@ func (f *facts) nextDecision() (Next, bool) {
 	case f.Snapshot || f.mode == plan.Automatic || f.mode == "":
 		return Next{}, false
 	case f.mode == plan.Approve && f.Name != "":
-		return Next{Words: Words("If you agree, approve these steps before " + Moment(f.Plan.Expires) + ":"), Commands: []string{"evenkeel approve " + quote(f.Name)},
+		return Next{Words: Words("If you agree, approve these steps before " + Moment(f.Plan.Expires) + ":"), Commands: []string{"evenkeel approve " + Quote(f.Name)},
 			Note: Words(CodeOf("--steps"), " approves some of them. Evenkeel checks every move again first.")}, true
 	case f.mode == plan.Approve && f.Evicts:
 		return Next{Words: Words("The release proposes its moves in its next pass, and they wait. To see them, and to approve them:"),
@@ -153,16 +166,23 @@ func (f *facts) nextApply() Next {
 		next.Words = Words("If you agree, plan again, read that plan, then execute it:")
 	case f.Evicts:
 		next.Words = Words(CodeOf("evenkeel run"), " plans again and evicts in its next pass. To execute a plan now, save it, read it, then execute it:")
+	case f.NoRelease:
+		next.Words = Words("If you agree, install the kinds of objects that record a plan, save the plan, read it, then execute it. The one shown here is valid until " +
+			Moment(f.Plan.Expires) + ":")
+		next.Commands = append([]string{kindsCommand}, next.Commands...)
 	default:
 		next.Words = Words("If you agree, save the plan, read it, then execute it. The one shown here is valid until " + Moment(f.Plan.Expires) + ":")
 	}
 	return next
 }
 
-// quote returns a name as one word of a shell.
-func quote(name string) string {
+// Quote returns a name as one word of a shell.
+func Quote(name string) string {
+	if name == "" {
+		return "''"
+	}
 	for _, r := range name {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' || r == '/' || r == '_') {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' || r == '/' || r == '_' || r == ':' || r == ',' || r == '=') {
 			return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 		}
 	}

@@ -28,6 +28,8 @@ type Paragraph struct {
 	Label string
 	// Columns is the largest number of columns, also where no terminal shows the page; 0 means no limit.
 	Columns int
+	// Unbroken keeps the text in one line, however narrow the terminal is, so that a command can be copied.
+	Unbroken bool
 	// Most is the number of lines that a shortened page keeps of it on a terminal; 0 means all.
 	Most int
 	// Blank adds an empty line above.
@@ -212,7 +214,10 @@ func (b *Block) paragraph(f form, o Options) []line {
 	if b.Columns > 0 && (width <= 0 || width > b.Columns) {
 		width = b.Columns
 	}
-	if width > 0 {
+	switch {
+	case b.Unbroken:
+		width = 0
+	case width > 0:
 		width = max(1, width-len(indent))
 	}
 	lines := wrap(b.Text, width)

@@ -29,6 +29,11 @@ type Context struct {
 	Snapshot bool
 	// Evicts reports that a pass with this configuration evicts.
 	Evicts bool
+	// NoRelease reports that the cluster has no release, so nothing has installed the kinds of Evenkeel's objects.
+	NoRelease bool
+	// Repeat returns a command with the flags of the command that prints the report. snapshot tells whether it reads
+	// the same files. Nil leaves commands as they are.
+	Repeat func(command string, snapshot bool) string
 	// Name is that of the RebalancePlan; empty for a plan that no cluster stores.
 	Name string
 	// Mode says who decides about the moves.
