@@ -152,12 +152,16 @@ type Pass struct {
 	Due   []string
 	Modes map[string]plan.StrategyMode
 	Next  map[string]time.Time
-	// Schedule is Deployment or CronJob, or "" for a pass of `evenkeel apply`.
+	// Schedule is Deployment, CronJob or Command, or "" for a pass of `evenkeel apply`, which counts as Command.
 	Version, Holder, ConfigHash, Schedule string
 }
 
-// cronJob is the schedule of a release whose jobs make one pass each.
-const cronJob = "CronJob"
+// cronJob is the schedule of a release whose jobs make one pass each, and Command that of passes which a person's
+// commands make, so that no next pass is known.
+const (
+	cronJob = "CronJob"
+	Command = "Command"
+)
 
 // AwaitsJob reports whether the release is a CronJob whose next job is not due yet.
 func AwaitsJob(s *v1alpha1.RebalancerStatus, now time.Time) bool {
@@ -179,8 +183,11 @@ const DryRunMode = "DryRun"
 // Rebalancer returns the status of a release after a pass.
 func Rebalancer(before v1alpha1.RebalancerStatus, p Pass) v1alpha1.RebalancerStatus {
 	r := p.Report
+	if p.Schedule == "" || p.Schedule == Command { // it does not change how the release makes its passes
+		p.Schedule = cmp.Or(before.Schedule, Command)
+	}
 	s := v1alpha1.RebalancerStatus{ObservedGeneration: before.ObservedGeneration, Conditions: before.Conditions,
-		Mode: "Live", Version: word(p.Version), ConfigHash: word(p.ConfigHash), Leader: cut(p.Holder, maxName), Schedule: cmp.Or(p.Schedule, before.Schedule),
+		Mode: "Live", Version: word(p.Version), ConfigHash: word(p.ConfigHash), Leader: cut(p.Holder, maxName), Schedule: p.Schedule,
 		ScorePerMille: before.ScorePerMille, UnmetGoals: before.UnmetGoals, Inputs: before.Inputs, Notices: before.Notices, Limits: before.Limits,
 		LastPass: &v1alpha1.PassSummary{RunID: word(r.RunID), Plan: p.Plan, Started: timeOrNil(r.Started), Finished: timeOrNil(r.Finished),
 			Moves: int32(len(r.Moves())), Stopped: reasonOrNil(r.Stopped)}}
@@ -261,6 +268,9 @@ func strategyStatuses(before []v1alpha1.StrategyStatus, p Pass, planned bool) (o
 			last[name] = timeOrNil(p.Report.Started)
 		}
 		next := timeOrNil(p.Next[name])
+		if p.Schedule == Command {
+			next = nil
+		}
 		if p.Due != nil && !slices.Contains(p.Due, name) {
 			next = cmp.Or(missed[name], next) // the job of another strategy does not make up for it
 		}

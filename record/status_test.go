@@ -32,6 +32,21 @@ func TestNextPassOfACronJob(t *testing.T) {
 	}
 }
 
+// TestNoNextPassAfterACommand: after the pass of a command, the next pass is known only if the release makes passes on
+// its own.
+func TestNoNextPassAfterACommand(t *testing.T) {
+	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	for before, want := range map[string]string{"": "Command", "Command": "Command", "CronJob": "CronJob", "Deployment": "Deployment"} {
+		for _, schedule := range []string{"", "Command"} {
+			s := record.Rebalancer(v1alpha1.RebalancerStatus{Schedule: before}, record.Pass{Report: &plan.RunReport{Mode: plan.Live, Started: at, Finished: at},
+				Modes: map[string]plan.StrategyMode{"cpu": plan.Automatic}, Next: map[string]time.Time{"cpu": at.Add(time.Hour)}, Schedule: schedule})
+			if next := s.Strategies[0].NextPass; s.Schedule != want || (next == nil) != (want == "Command") {
+				t.Errorf("a pass of %q after %q: schedule %s and next pass %v, want %s", schedule, before, s.Schedule, next, want)
+			}
+		}
+	}
+}
+
 // TestAnInterruptedStepStaysApproved: a step that the dead process reserved, and whose pod it may not have evicted, is
 // resumed by the next one. If the pod is gone then, the step may have been executed.
 func TestAnInterruptedStepStaysApproved(t *testing.T) {

@@ -81,7 +81,7 @@ func ReleaseStatus(w io.Writer, format Format, r Release, o Options) error {
 	if format == Wide {
 		width, hidden = 0, 0
 	}
-	lines := append([]string{fmt.Sprintf("Evenkeel (installed in namespace %s): %s", escape(r.Namespace), all[0].head), ""}, answers.Lines(width)...)
+	lines := append([]string{fmt.Sprintf("Evenkeel (%s): %s", r.where(), all[0].head), ""}, answers.Lines(width)...)
 	if facts.Len() > 0 {
 		lines = append(append(lines, ""), facts.Lines(width)...)
 	}
@@ -171,7 +171,7 @@ func (r *Release) addFacts(g *layout.Grid) {
 		if len(r.withoutUsage()) > 0 {
 			unmet += "; unknown for strategies that lack usage"
 		}
-		g.Add("Balance", fmt.Sprintf("before the last pass: score %s; %s (now: evenkeel plan)", score, unmet))
+		g.Add("Balance", fmt.Sprintf("when a pass last planned: score %s; %s (now: evenkeel plan)", score, unmet))
 		g.Add("Last pass", r.passText(s.LastPass))
 	}
 	for _, text := range r.errors() {
@@ -305,7 +305,7 @@ func (r *Release) errors() (out []string) {
 
 // strategies returns the table of strategies, those with the next pass first.
 func (r *Release) strategies() *layout.Grid {
-	g := layout.NewGrid("STRATEGY", "MODE", "LAST PASS", ">UNMET GOALS BEFORE IT", "NEXT PASS")
+	g := layout.NewGrid("STRATEGY", "MODE", "LAST PASS", ">UNMET GOALS", "NEXT PASS")
 	if r.Object == nil {
 		return g
 	}

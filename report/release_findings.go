@@ -20,7 +20,7 @@ const minPeriod = 5 * time.Minute
 
 // findings returns what a person must know, the worst first. There is at least one.
 func (r *Release) findings() (out []finding) {
-	for _, f := range []func() *finding{r.withoutObject, r.withoutLeader, r.overdue, r.failed, r.breakerOpen, r.paused, r.otherBlock, r.usageMissing,
+	for _, f := range []func() *finding{r.withoutObject, r.withoutLeader, r.onlyCommands, r.overdue, r.failed, r.breakerOpen, r.paused, r.otherBlock, r.usageMissing,
 		r.nothingJudged, r.untrusted, r.otherDeschedulers, r.approvalWaits, r.executionWaits, r.dryRun} {
 		if found := f(); found != nil {
 			out = append(out, *found)
@@ -66,7 +66,7 @@ func (r *Release) withoutObject() *finding {
 }
 
 func (r *Release) withoutLeader() *finding {
-	if r.Lease == nil || r.Lease.Holder != "" || r.Object == nil || r.Object.Status.LastPass == nil || r.Object.Status.Schedule == "CronJob" {
+	if r.Lease == nil || r.Lease.Holder != "" || r.Object == nil || r.Object.Status.LastPass == nil || r.Object.Status.Schedule == "CronJob" || r.byCommand() {
 		return nil
 	}
 	since := "no process has held the Lease so far"

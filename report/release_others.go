@@ -58,3 +58,24 @@ func (r *Release) trialSetting() string {
 	}
 	return ""
 }
+
+// byCommand reports whether only commands of persons have made passes.
+func (r *Release) byCommand() bool { return r.Object != nil && r.Object.Status.Schedule == "Command" }
+
+// where names the namespace. Commands leave their record also where nothing is installed.
+func (r *Release) where() string {
+	if r.byCommand() {
+		return "namespace " + escape(r.Namespace)
+	}
+	return "installed in namespace " + escape(r.Namespace)
+}
+
+// onlyCommands says that no pass runs until a person makes one.
+func (r *Release) onlyCommands() *finding {
+	if !r.byCommand() || r.Lease != nil && r.Lease.Holder != "" {
+		return nil
+	}
+	return &finding{head: "no controller runs", what: "A person made the last pass with a command (evenkeel run --once or evenkeel apply). " +
+		"No process of Evenkeel leads, and no pass is scheduled.",
+		todo: []string{"Run the next pass yourself, or install the chart, which makes passes on a schedule. To see what a pass would move now:", "evenkeel plan"}}
+}

@@ -160,6 +160,12 @@ var releases = []struct {
 		r.Running = &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: "20260102-115930-8f3a91c2"}, Spec: v1alpha1.RebalancePlanSpec{MoveCount: 9},
 			Status: v1alpha1.RebalancePlanStatus{Started: before(30 * time.Second), Evicted: 4}}
 	}},
+	{"only commands made passes", func(r *report.Release) {
+		r.Object.Status.Schedule, r.Lease = "Command", &report.Lease{}
+		for i := range r.Object.Status.Strategies {
+			r.Object.Status.Strategies[i].NextPass = nil
+		}
+	}},
 	{"no leader", func(r *report.Release) {
 		r.Lease = &report.Lease{Renewed: releaseNow.Add(-3 * time.Hour)}
 		ended(r, 3*time.Hour+12*time.Minute)

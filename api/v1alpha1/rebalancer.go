@@ -10,6 +10,7 @@ import (
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=rbl,categories=evenkeel
 // +kubebuilder:printcolumn:name="Mode",type=string,JSONPath=`.status.mode`
+// +kubebuilder:printcolumn:name="Started by",type=string,JSONPath=`.status.schedule`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Paused by",type=string,JSONPath=`.spec.pause.by`
 // +kubebuilder:printcolumn:name="Evicting",type=string,JSONPath=`.status.conditions[?(@.type=="Evicting")].status`
@@ -93,7 +94,8 @@ type RebalancerStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Leader string `json:"leader,omitempty"`
-	// Schedule says how passes are started: Deployment for a process that stays, and CronJob for one job for each pass.
+	// Schedule says how passes are started: Deployment for a process that stays, CronJob for one job for each pass, and
+	// Command if only commands of persons have made passes.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Schedule string `json:"schedule,omitempty"`
@@ -102,10 +104,10 @@ type RebalancerStatus struct {
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=8
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// ScorePerMille is the balance score of the last pass; nil if it is unknown.
+	// ScorePerMille is the balance score before the last pass that planned; nil if it is unknown.
 	// +optional
 	ScorePerMille *int32 `json:"scorePerMille,omitempty"`
-	// UnmetGoals counts the goals that were not met at the last pass.
+	// UnmetGoals counts the goals that were not met before the last pass that planned.
 	// +optional
 	UnmetGoals int32 `json:"unmetGoals,omitempty"`
 	// +optional

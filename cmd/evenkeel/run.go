@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
+	"github.com/evenkeel-project/evenkeel/record"
 	"github.com/evenkeel-project/evenkeel/report"
 	"github.com/evenkeel-project/evenkeel/web"
 )
@@ -97,6 +99,11 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		return err
 	}
 	r.reports.table.Context = configContext(r.conf)
+	if f.once && !inPod() { // a person runs it
+		repeated := newRepeatedFlags(cmd)
+		repeated.addDefault("lease-namespace", f.namespace)
+		r.reports.table.Context.Repeat = repeated.addTo
+	}
 	// The observer outlives the context of the command: after SIGTERM, the evictor still watches accepted evictions.
 	watching, endWatching := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer func() { endWatching(); r.observer.Shutdown() }()
@@ -117,8 +124,11 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	r.observer.Start(watching)
 	defer set.connect(watching, r.client, r.observer, f.namespace)()
 	set.records.Schedule = "Deployment"
-	if f.once {
+	switch {
+	case f.once && inPod():
 		set.records.Schedule = "CronJob"
+	case f.once:
+		set.records.Schedule = record.Command
 	}
 	set.lease = &leader.Lease{Client: r.client, Namespace: f.namespace, Identity: leaseIdentity(), Version: programVersion(), OnLeadingChange: func(leads bool) {
 		if leads || !f.once { // a single pass pushes its metrics when it no longer leads
@@ -258,4 +268,9 @@ func (f *runFlags) check() error {
 		return err
 	}
 	return f.serving.check()
+}
+
+// inPod reports whether this process runs in a pod. The chart sets the first variable, and the kubelet the second one.
+func inPod() bool {
+	return os.Getenv("POD_NAMESPACE") != "" || os.Getenv("KUBERNETES_SERVICE_HOST") != ""
 }

@@ -39,7 +39,7 @@ type Store struct {
 	Client *objects.Client
 	Clock  clock.PassiveClock
 	Log    *slog.Logger
-	// Version is that of the program, Holder identifies this process, and Schedule is Deployment or CronJob.
+	// Version is that of the program, Holder identifies this process, and Schedule is that of record.Pass.
 	Version, Holder, Schedule string
 	// EvictorLeads reports whether a process of the release that evicts holds its Lease. A dry run asks; nil means no.
 	EvictorLeads func(ctx context.Context) (bool, error)

@@ -26,7 +26,7 @@ var objectKinds = []struct{ resource, kind, content, columns string }{
 		"decision": {"by": "ann", "approve": {"all": true}}, "status": {"phase": "Completed"}`,
 		"Name|Strategies|Mode|Phase|Moves|Evicted|As predicted|Score|Age: one zones Approve <nil> 1 <nil> <nil> 81 -> 93"},
 	{"rebalancers", "Rebalancer", `"spec": {"pause": {"by": "ann"}}, "status": {"mode": "Live"}`,
-		"Name|Mode|Ready|Paused by|Evicting|Score/1000|Unmet goals|Last pass|Age: one <nil> <nil> ann <nil> <nil> <nil> <nil>"},
+		"Name|Mode|Started by|Ready|Paused by|Evicting|Score/1000|Unmet goals|Last pass|Age: one <nil> <nil> <nil> ann <nil> <nil> <nil> <nil>"},
 	{"rebalanceruns", "RebalanceRun", `"spec": {"strategies": ["zones"], "by": "ann"}, "status": {"phase": "Completed"}`,
 		`Name|Strategies|By|Phase|Plan|Age: one ["zones"] ann <nil> <nil>`},
 	{"rebalancehistories", "RebalanceHistory", `"hours": [{"start": "2026-01-01T00:00:00Z", "evicted": 2}]`, "Name|Age: one"},
