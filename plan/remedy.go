@@ -72,7 +72,7 @@ var remedies = map[Code]string{
 	Discarded:              "run evenkeel discard --undo PLAN",
 	NodeNotEmptied:         "move the other pod off the node manually",
 
-	BlockedByPDB:         "wait until the pods are healthy, or relax the budget",
+	BlockedByPDB:         "if pods are unhealthy, wait; else relax the budget",
 	MultiplePDBs:         "keep only one PodDisruptionBudget for the pod",
 	PDBNotObserved:       "wait until the disruption controller has updated the status",
 	WorkloadUnavailable:  "wait until more pods of the workload are available",

@@ -62,7 +62,7 @@ func balanceText(p plan.Plan) string {
 		return ""
 	}
 	score := func(b *plan.Balance) string { return strconv.FormatFloat(b.Score(), 'f', 1, 64) }
-	return "Balance score " + changeText(score(before), score(after)) + " of 100."
+	return "Balance score " + changeText(score(before), score(after)) + " of 100. Compare it only under the same configuration."
 }
 
 // writeBlocks explains why the moves of the plan are not executed. It adds the age of a pause and

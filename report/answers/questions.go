@@ -244,7 +244,11 @@ func (f *facts) why() (Answer, bool) {
 	}
 	slices.SortStableFunc(order, func(a, b plan.Code) int { return cmp.Compare(counts[b], counts[a]) })
 	one, many := "leaves", "leave"
-	if f.results != nil && !f.running {
+	switch r := f.results; {
+	case r == nil || f.running:
+	case r.evicted < r.planned:
+		one, many = "was to leave", "were to leave"
+	default:
 		one, many = "left", "left"
 	}
 	var parts []string

@@ -48,6 +48,8 @@ type budgetState struct {
 	unreadyFree      bool
 	// neverAllows means that the budget allows no eviction although no pod is missing. Waiting does not help.
 	neverAllows bool
+	// never is the setting that forbids the eviction of every healthy pod, however many there are, or "".
+	never string
 	// unreadyAlways means that the budget always allows the eviction of unready pods.
 	unreadyAlways bool
 	// disrupted names the existing pods whose eviction the API server has already allowed.
@@ -107,6 +109,7 @@ func newBudgetState(s *cluster.Snapshot, b *cluster.Budget, spent map[string]tim
 		l.allowed = min(l.allowed, c.allowed())
 		l.healthy, l.desired = min(l.healthy, c.healthy), max(l.desired, c.desired)
 	}
+	l.never = forbiddingSetting(&b.Object.Spec)
 	l.neverAllows = l.healthy >= l.desired && l.desired >= max(int(st.ExpectedPods), c.expected)
 	return l
 }
@@ -168,8 +171,12 @@ func (b *Tracker) Describe(id cluster.BudgetID) string {
 	return "pdb " + budgetName(&b.budgets[id]) + " " + l.describeAllowance(0)
 }
 
-// describeAllowance returns the number of evictions that remain after the planned evictions, and how it was computed.
+// describeAllowance returns the number of evictions that remain after the planned evictions, and how it was computed. If
+// waiting does not help, it says what does.
 func (l *budgetState) describeAllowance(charged int) string {
+	if l.never != "" {
+		return "never allows the eviction of a healthy pod while it has " + l.never + "; to move its pods, change that"
+	}
 	allowance := "allows " + plural.Count(max(0, l.allowed-charged), "more eviction")
 	if charged > 0 {
 		allowance += fmt.Sprintf(" after %d by this plan", charged)
@@ -177,5 +184,9 @@ func (l *budgetState) describeAllowance(charged int) string {
 	if l.allowedByPods > l.allowed {
 		return fmt.Sprintf("%s by its status, although its pods would allow %d", allowance, l.allowedByPods-charged)
 	}
-	return fmt.Sprintf("%s (%d healthy pods, %d required)", allowance, l.healthy, l.desired)
+	allowance += fmt.Sprintf(" (%d healthy pods, %d required)", l.healthy, l.desired)
+	if l.neverAllows {
+		allowance += "; to move its pods, let it require fewer, or add replicas"
+	}
+	return allowance
 }

@@ -348,6 +348,25 @@ func TestBudgetMessages(t *testing.T) {
 	if book.Charge(&s.Pods[1], charges); charges[0] != 1 {
 		t.Errorf("a refused eviction was counted: %v", charges)
 	}
+	const never, change = "pdb shop/b never allows the eviction of a healthy pod while it has ", "; to move its pods, change that"
+	for _, c := range []struct {
+		states string
+		budget *policyv1.PodDisruptionBudget
+		want   string
+	}{
+		{"r r r", minAvailable("100%"), never + "minAvailable: 100%" + change},
+		{"r r -", maxUnavailable("0"), never + "maxUnavailable: 0" + change},
+		{"r r r", maxUnavailable("0%"), never + "maxUnavailable: 0%" + change},
+		{"r r r", maxUnavailable("1%"), "pdb shop/b allows 1 more eviction (3 healthy pods, 2 required)"},
+		{"r r r", minAvailable("3"), "pdb shop/b allows 0 more evictions (3 healthy pods, 3 required); to move its pods, let it require fewer, or add replicas"},
+		{"r r -", minAvailable("2"), "pdb shop/b allows 0 more evictions (2 healthy pods, 2 required)"},
+	} {
+		x = newObjects()
+		x.addDeployment("d", 3, c.states)
+		if got := NewTracker(x.snapshot(t, c.budget), nil, now).Describe(0); got != c.want {
+			t.Errorf("%s: %s, want %s", c.states, got, c.want)
+		}
+	}
 	x = newObjects()
 	x.addPods("r", "batch/v1", "Job", "j")
 	s = x.snapshot(t, maxUnavailable("1"))

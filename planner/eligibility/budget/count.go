@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -51,6 +52,18 @@ func countPods(s *cluster.Snapshot, b *cluster.Budget, now time.Time) podCounts 
 		t.desired = t.scaledValue(spec.MinAvailable)
 	}
 	return t
+}
+
+// forbiddingSetting returns the setting of a budget that requires all pods, however many there are, or "".
+func forbiddingSetting(spec *policyv1.PodDisruptionBudgetSpec) string {
+	all := podCounts{expected: 100}
+	switch {
+	case spec.MaxUnavailable != nil && all.scaledValue(spec.MaxUnavailable) <= 0 && all.err == "":
+		return "maxUnavailable: " + spec.MaxUnavailable.String()
+	case spec.MinAvailable != nil && spec.MinAvailable.Type == intstr.String && all.scaledValue(spec.MinAvailable) >= all.expected:
+		return "minAvailable: " + spec.MinAvailable.String()
+	}
+	return ""
 }
 
 // scaledValue returns a number, or a percentage of the expected pods, rounded up.
