@@ -171,8 +171,8 @@ func (b *Tracker) Describe(id cluster.BudgetID) string {
 	return "pdb " + budgetName(&b.budgets[id]) + " " + l.describeAllowance(0)
 }
 
-// describeAllowance returns the number of evictions that remain after the planned evictions, and how it was computed. If
-// waiting does not help, it says what does.
+// describeAllowance returns the number of evictions that remain after the planned evictions, and how it was computed.
+// If waiting does not help, it says what does.
 func (l *budgetState) describeAllowance(charged int) string {
 	if l.never != "" {
 		return "never allows the eviction of a healthy pod while it has " + l.never + "; to move its pods, change that"
