@@ -87,6 +87,10 @@ func TestBoundVolumes(t *testing.T) {
 	annotate := func(b *snapshotBuilder) {
 		delete(b.objects.PersistentVolumeClaims[0].Annotations, "pv.kubernetes.io/bind-completed")
 	}
+	useNFS := func(b *snapshotBuilder) {
+		b.objects.PersistentVolumes[0].Spec.PersistentVolumeSource = corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{}}
+		b.objects.CSINodes = nil
+	}
 	runFeasibleCases(t, []feasibleCase{
 		{"anywhere", withBoundClaim(nil, nil), "a b c", "a b c", ""},
 		{"in a zone", withBoundClaim(zoneAffinity("zb"), nil), "b c", "b c", ""},
@@ -96,6 +100,8 @@ func TestBoundVolumes(t *testing.T) {
 		{"by two zones", labelled(zoneKey, "za__zb"), "a b c", "a b c", ""},
 		{"by a label with an empty zone", labelled(zoneKey, "za__"), "a b c", "a b c", ""},
 		{"by a region that no node has", labelled(corev1.LabelTopologyRegion, "r"), "", "", scheduler.VolumeZone},
+		{"of NFS, which no node attaches, in another zone", withBoundClaim(zoneAffinity("za"), useNFS), "a", "a", scheduler.VolumeBinding},
+		{"of NFS, not yet done", withBoundClaim(nil, func(b *snapshotBuilder) { useNFS(b); annotate(b) }), "", "", scheduler.VolumeBinding},
 		{"not yet done", withBoundClaim(nil, annotate), "", "", scheduler.VolumeBinding},
 		{"lost", withBoundClaim(nil, func(b *snapshotBuilder) { b.objects.PersistentVolumeClaims[0].Status.Phase = corev1.ClaimLost }), "", "", scheduler.VolumeBinding},
 	})

@@ -60,3 +60,19 @@ func TestBalanceWithoutUsageIsUnknown(t *testing.T) {
 		}
 	}
 }
+
+// TestNodesAfterThePlan: a node that only receives pods has their requests after the plan. The nodes of the example are
+// equal, so the shares that pods request add up to the same.
+func TestNodesAfterThePlan(t *testing.T) {
+	p := planExample(t, head+"strategies: {zones: {type: ZoneSpread, schedule: '@hourly', args: {maxSkew: 1}}}\n", nil, nil)
+	sum, changed := 0.0, 0
+	for i := range p.Before.Nodes {
+		change := p.After.Nodes[i].Requested["cpu"] - p.Before.Nodes[i].Requested["cpu"]
+		if sum += change; change != 0 {
+			changed++
+		}
+	}
+	if math.Abs(sum) > 1e-9 || changed != 3 {
+		t.Errorf("%d nodes changed, by %g together; want 3, by 0", changed, sum)
+	}
+}

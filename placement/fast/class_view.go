@@ -122,7 +122,7 @@ func (g *GroupCache) newClassView(nodes *nodeResources, in *cycle.Replacement) *
 		}
 	}
 	v := &in.Volumes
-	if len(s.others) > 0 || v.Bindable != nil || v.InZone != nil || v.RefusedReason != "" || in.FeaturesOK != nil {
+	if len(s.others) > 0 || v.Bindable != nil || v.RefusedReason != "" || in.FeaturesOK != nil {
 		s.open = slices.Clone(s.open)
 		for place, n := range nodes.model.NodeOrder {
 			if !filter.CouldRun(nodes.model, in, n, &cluster.Resources{}, 0) {

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
@@ -44,5 +45,5 @@ func RefusalMessage(r *cycle.Attempt, n int, f scheduler.Filter) string {
 	case f == scheduler.VolumeBinding && in.Volumes.RefusedReason != "":
 		return in.Volumes.RefusedReason
 	}
-	return fmt.Sprintf(messages[f], node)
+	return fmt.Sprintf(cmp.Or(messages[f], "the filter "+string(f)+" refuses %s"), node)
 }

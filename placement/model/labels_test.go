@@ -3,9 +3,13 @@ package model
 import (
 	"fmt"
 	"testing"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/must"
@@ -19,6 +23,7 @@ func TestClassesIgnoreCopiedLabels(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(*corev1.PodSpec)
 		service map[string]string
+		owner   *metav1.LabelSelector
 		classes int
 	}{
 		"no selector": {classes: 1},
@@ -38,11 +43,15 @@ func TestClassesIgnoreCopiedLabels(t *testing.T) {
 				{Weight: 1, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{
 					MatchExpressions: []metav1.LabelSelectorRequirement{{Key: corev1.LabelTopologyZone, Operator: metav1.LabelSelectorOpExists}}}}}}}}
 		}, classes: 3},
-		"a Service of one zone": {service: zone, classes: 3},
+		"a Service of one zone":    {service: zone, classes: 3},
+		"a ReplicaSet of one zone": {owner: reads, classes: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &cluster.Objects{Namespaces: []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}},
 				Services: []*corev1.Service{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: corev1.ServiceSpec{Selector: c.service}}}}
+			if c.owner != nil {
+				o.ReplicaSets = []*appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "other"}, Spec: appsv1.ReplicaSetSpec{Selector: c.owner}}}
+			}
 			for i := range 6 {
 				node := fmt.Sprint("n", i)
 				where := map[string]string{corev1.LabelTopologyZone: fmt.Sprint("z", i%3), corev1.LabelTopologyRegion: "r"}
@@ -66,5 +75,43 @@ func TestClassesIgnoreCopiedLabels(t *testing.T) {
 				t.Errorf("the pods differ by template, or their class has the labels %v", m.ClassList[0].Labels)
 			}
 		})
+	}
+}
+
+// TestRequiredTermsAreNotPreferredOnes: a required term and a preferred one of weight 1 select the same pods, but a
+// profile weighs required terms as it likes.
+func TestRequiredTermsAreNotPreferredOnes(t *testing.T) {
+	term := corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}
+	o := &cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}}
+	for i, a := range []*corev1.PodAffinity{{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term}},
+		{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 1, PodAffinityTerm: term}}}} {
+		o.Pods = append(o.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprint("p", i)},
+			Spec: corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "c"}}, Affinity: &corev1.Affinity{PodAffinity: a}}})
+	}
+	if m := NewCluster(must.Get(cluster.New(o))(t), nil); len(m.ScoredTerms) != 2 {
+		t.Errorf("%d scored terms, want 2", len(m.ScoredTerms))
+	}
+}
+
+// TestUsageWithoutATime: a measurement without a time is unknown, and does not make others old.
+func TestUsageWithoutATime(t *testing.T) {
+	at := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	o := &cluster.Objects{Usage: &cluster.Usage{APIVersion: "evenkeel.io/v1alpha1", Kind: "Usage"}}
+	for i, measured := range []time.Time{at, {}} {
+		name := fmt.Sprint("n", i)
+		o.Nodes = append(o.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Capacity: corev1.ResourceList{"cpu": resource.MustParse("4")}}})
+		o.Usage.Nodes = append(o.Usage.Nodes, cluster.NodeUsage{Name: name, At: measured, Used: map[string]int64{"cpu": 100}})
+	}
+	k := newPacking(must.Get(cluster.New(o))(t))
+	if !k.HasMeasurements || !k.Nodes[0].Measured || !k.Nodes[0].measuredUntil.Equal(at) || k.Nodes[1].Measured {
+		t.Errorf("measurements %+v, want one of n0 until %s", k.Nodes, at)
+	}
+	o.Usage.Nodes = o.Usage.Nodes[1:]
+	if k := newPacking(must.Get(cluster.New(o))(t)); k.HasMeasurements {
+		t.Errorf("measurements %+v, want none", k.Nodes)
+	}
+	o.Usage, o.NodeMetrics = nil, []*metricsv1beta1.NodeMetrics{{ObjectMeta: metav1.ObjectMeta{Name: "n0"}, Usage: corev1.ResourceList{"cpu": resource.MustParse("1")}}}
+	if k := newPacking(must.Get(cluster.New(o))(t)); k.HasMeasurements {
+		t.Errorf("NodeMetrics: measurements %+v, want none", k.Nodes)
 	}
 }

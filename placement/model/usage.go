@@ -50,23 +50,26 @@ func newPacking(s *cluster.Snapshot) *PackingUsage {
 }
 
 // readUsage calls f with the usage of each node that NodeMetrics have, and reports whether f used some. If f used none,
-// it calls f with the usage from a usage source. As in the answer of load-watcher's GET /watcher, all measurements of a
-// source end at the same time: the oldest time among the nodes.
+// it calls f with the usage from a usage source. Usage without a time is unknown. As in the answer of load-watcher's
+// GET /watcher, all measurements of a source end at the same time: the oldest time among the nodes.
 func readUsage(s *cluster.Snapshot, f func(n *cluster.Node, u cluster.NodeUsage) bool) bool {
 	if s.Objects == nil {
 		return false
 	}
 	use := func(list []cluster.NodeUsage) (some bool) {
 		for _, u := range list {
-			if n := s.NodeByName(u.Name); n != nil {
+			if n := s.NodeByName(u.Name); n != nil && !u.At.IsZero() {
 				some = f(n, u) || some
 			}
 		}
 		return some
 	}
 	some := use(s.Objects.NodeUsageOfMetrics())
-	if source := s.Objects.Usage; !some && source != nil && len(source.Nodes) > 0 {
-		list := slices.Clone(source.Nodes)
+	if source := s.Objects.Usage; !some && source != nil {
+		list := slices.DeleteFunc(slices.Clone(source.Nodes), func(u cluster.NodeUsage) bool { return u.At.IsZero() })
+		if len(list) == 0 {
+			return false
+		}
 		end := slices.MinFunc(list, func(a, b cluster.NodeUsage) int { return a.At.Compare(b.At) }).At
 		for i := range list {
 			list[i].At = end
