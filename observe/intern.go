@@ -94,6 +94,11 @@ func shareEqual[T any](from T, to *T) {
 	}
 }
 
+// sameList reports whether both are the same list in memory.
+func sameList[T any](a, b []T) bool {
+	return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0]
+}
+
 // shareEqualString is shareEqual for strings.
 func shareEqualString[T ~string](from T, to *T) {
 	if from == *to {
@@ -101,13 +106,22 @@ func shareEqualString[T ~string](from T, to *T) {
 	}
 }
 
+// sharePodFields skips what a podDecoder has shared: the metadata if the owner references are the same in memory, and
+// the specification if its containers are.
 func sharePodFields(from, to *corev1.Pod) {
-	shareEqual(from.Labels, &to.Labels)
 	shareEqual(from.Annotations, &to.Annotations)
-	shareEqual(from.OwnerReferences, &to.OwnerReferences)
-	shareEqual(from.Finalizers, &to.Finalizers)
-	shareEqualString(from.Namespace, &to.Namespace)
-	sharePodSpecFields(&from.Spec, &to.Spec)
+	if !sameList(from.OwnerReferences, to.OwnerReferences) {
+		shareEqual(from.Labels, &to.Labels)
+		shareEqual(from.OwnerReferences, &to.OwnerReferences)
+		shareEqual(from.Finalizers, &to.Finalizers)
+		shareEqualString(from.Namespace, &to.Namespace)
+	}
+	if !sameList(from.Spec.Containers, to.Spec.Containers) {
+		sharePodSpecFields(&from.Spec, &to.Spec)
+	}
+	if sameList(from.Status.ContainerStatuses, to.Status.ContainerStatuses) {
+		return
+	}
 	shareEqual(from.Status.ContainerStatuses, &to.Status.ContainerStatuses)
 	shareEqual(from.Status.InitContainerStatuses, &to.Status.InitContainerStatuses)
 	shareEqual(from.Status.Resources, &to.Status.Resources)

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -17,6 +18,7 @@ const poolSize = 4096
 type pool[V any] struct {
 	mu         sync.Mutex
 	young, old map[string]V
+	size       int // of a generation; 0 means poolSize
 }
 
 // find returns the value of a key.
@@ -32,7 +34,7 @@ func (p *pool[V]) find(key []byte) (V, bool) {
 }
 
 func (p *pool[V]) put(key string, v V) {
-	if p.young == nil || len(p.young) >= poolSize {
+	if p.young == nil || len(p.young) >= cmp.Or(p.size, poolSize) {
 		p.old, p.young = p.young, map[string]V{}
 	}
 	p.young[key] = v

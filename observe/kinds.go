@@ -54,20 +54,24 @@ func newKind[T any, P interface {
 	metav1.Object
 }, L runtime.Object](resource string, typed func(client) typedClient[L]) kind {
 	return kind{name: cluster.KindOf[P](), resource: resource, informer: func(f informers.SharedInformerFactory, c client, st *staleness, strip cache.TransformFunc) cache.SharedIndexInformer {
+		source, semantics := typed(c), any(c)
+		if l, ok := any(source).(podLister); ok {
+			semantics = l
+		}
 		lw := &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 				return trackList(st, opts, func(opts metav1.ListOptions) (L, error) {
-					return listPage(opts, strip, func(o metav1.ListOptions) (L, error) { return typed(c).List(ctx, o) })
+					return listPage(opts, strip, func(o metav1.ListOptions) (L, error) { return source.List(ctx, o) })
 				})
 			},
 			WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 				return trackWatch(st, opts, func(opts metav1.ListOptions) (watch.Interface, error) {
-					return typed(c).Watch(ctx, opts)
+					return source.Watch(ctx, opts)
 				})
 			},
 		}
 		return f.InformerFor(P(new(T)), func(c client, resync time.Duration) cache.SharedIndexInformer {
-			return cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(lw, c), P(new(T)),
+			return cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(lw, semantics), P(new(T)),
 				cache.SharedIndexInformerOptions{
 					ResyncPeriod: resync, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
 		})
@@ -104,7 +108,7 @@ var requiredKinds = slices.DeleteFunc(slices.Clone(kinds), func(k kind) bool { r
 // kinds lists the kinds that an Observer watches. The chart grants get, list and watch on each.
 var kinds = []kind{
 	newKind[corev1.Node]("nodes", func(c client) typedClient[*corev1.NodeList] { return c.CoreV1().Nodes() }),
-	newKind[corev1.Pod]("pods", func(c client) typedClient[*corev1.PodList] { return c.CoreV1().Pods("") }),
+	newKind[corev1.Pod]("pods", podsOf),
 	newKind[corev1.Namespace]("namespaces",
 		func(c client) typedClient[*corev1.NamespaceList] { return c.CoreV1().Namespaces() }),
 	newKind[corev1.Service]("services",

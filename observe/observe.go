@@ -52,11 +52,12 @@ func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
 	o := &Observer{client: client, clock: c, denials: map[string]denial{}, failures: map[string]error{}, podsChanged: make(chan struct{}),
 		index: cluster.Indexer{IsMarked: annotation.IsMarked}}
 	o.events, o.version.client, o.version.clock = &failedCreates{client: client, clock: c}, client, c
-	keep := newInternCache().stripAndIntern
+	shared := newInternCache()
+	keep, reading := shared.stripAndIntern, withPodDecoder(client, newPodDecoder(shared))
 	o.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(keep))
 	for _, k := range kinds {
 		w := watchedKind{kind: k, staleness: &staleness{clock: c}}
-		w.informer = k.informer(o.factory, client, w.staleness, keep)
+		w.informer = k.informer(o.factory, reading, w.staleness, keep)
 		// Without this handler, the informer would retry a refused request forever.
 		_ = w.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) { o.recordFailure(k, err) })
 		o.watched = append(o.watched, w)

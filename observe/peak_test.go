@@ -96,10 +96,25 @@ func TestServePeak(t *testing.T) {
 		case strings.HasSuffix(q.URL.Path, "/events"):
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"apiVersion":"v1","kind":"EventList","items":[]}`)
+		case q.URL.Path == "/api/v1/pods" && q.URL.Query().Get("watch") == "":
+			sendPods(w, lists[q.URL.Path])
+		case q.URL.Path == "/api/v1/pods":
+			streamInitialEvents(w, q, nil)
 		default:
 			streamInitialEvents(w, q, lists[q.URL.Path])
 		}
 	}))
+}
+
+// sendPods sends a list of pods.
+func sendPods(w http.ResponseWriter, pods []k8sruntime.Object) {
+	info, _ := k8sruntime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), k8sruntime.ContentTypeProtobuf)
+	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "9000000"}}
+	for _, p := range pods {
+		list.Items = append(list.Items, *p.(*corev1.Pod))
+	}
+	w.Header().Set("Content-Type", k8sruntime.ContentTypeProtobuf)
+	_ = scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion).Encode(list, w) // the client may have gone
 }
 
 // streamInitialEvents sends the initial events of a watch and keeps it open.

@@ -147,6 +147,11 @@ func (p *resourceListPool) stripPodStatus(s *corev1.PodStatus) {
 	s.ContainerStatuses, s.InitContainerStatuses = stripElements(s.ContainerStatuses, strip), stripElements(s.InitContainerStatuses, strip)
 	s.EphemeralContainerStatuses = stripElements(s.EphemeralContainerStatuses, strip)
 	s.PodIP, s.PodIPs, s.HostIP, s.HostIPs = "", nil, "", nil
+	stripConditions(s)
+}
+
+// stripConditions removes the startup conditions.
+func stripConditions(s *corev1.PodStatus) {
 	s.Conditions = slices.Clone(slices.DeleteFunc(s.Conditions, func(c corev1.PodCondition) bool { return cluster.IsStartupCondition(&c) }))
 	for i := range s.Conditions {
 		c := &s.Conditions[i]

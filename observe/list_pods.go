@@ -1,0 +1,206 @@
+package observe
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/watchlist"
+)
+
+// podPageSize is the number of pods that one request lists after a list without pages was interrupted.
+const podPageSize = 10_000
+
+// podClient is a client that decodes pods with a podDecoder.
+type podClient struct {
+	kubernetes.Interface
+	rest *rest.RESTClient
+	pods *podDecoder
+}
+
+// withPodDecoder returns a client with the same connections that decodes pods with the podDecoder. If the client has
+// no connections, withPodDecoder returns the client itself.
+func withPodDecoder(c kubernetes.Interface, d *podDecoder) kubernetes.Interface {
+	usual, ok := c.CoreV1().RESTClient().(*rest.RESTClient)
+	if !ok || usual == nil {
+		return c
+	}
+	gv := corev1.SchemeGroupVersion
+	fast, err := rest.NewRESTClient(usual.Get().URL(), "", rest.ClientContentConfig{GroupVersion: gv,
+		ContentType: runtime.ContentTypeProtobuf, AcceptContentTypes: runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
+		Negotiator: runtime.NewClientNegotiator(podCodecs{scheme.Codecs.WithoutConversion(), d}, gv)}, usual.GetRateLimiter(), usual.Client)
+	if err != nil {
+		return c
+	}
+	return podClient{c, fast, d}
+}
+
+// podLister lists and watches pods.
+type podLister struct {
+	client
+	typed corev1client.PodInterface
+}
+
+func podsOf(c client) typedClient[runtime.Object] {
+	if p, ok := c.(podClient); ok {
+		return podLister{c, corev1client.New(p.rest).Pods("")}
+	}
+	return podLister{c, c.CoreV1().Pods("")}
+}
+
+// IsWatchListSemanticsUnSupported tells informers whether they must list pods, because a watch cannot send them.
+func (l podLister) IsWatchListSemanticsUnSupported() bool {
+	_, lists := l.client.(podClient)
+	return lists || watchlist.DoesClientNotSupportWatchListSemantics(l.client)
+}
+
+func (l podLister) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	return l.typed.Watch(ctx, opts)
+}
+
+// List lists pods. With a podClient, it decodes each pod when it arrives, so that the API server encodes pods at the
+// same time, and a list takes little memory. Without pages, this takes the API server, and this program, less CPU time
+// than a watch with initial events; for pages, API servers read etcd. An API server ends a request after a minute, so
+// after an interrupted list, the next lists have pages.
+func (l podLister) List(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+	c, ok := l.client.(podClient)
+	if !ok {
+		return l.typed.List(ctx, opts)
+	}
+	if opts.Limit > 0 {
+		opts.Limit = 0
+		if opts.Continue != "" || c.pods.interrupted.Load() {
+			opts.Limit = podPageSize
+		}
+	}
+	body, err := c.rest.Get().Resource("pods").VersionedParams(&opts, scheme.ParameterCodec).Stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	list, err := c.pods.readList(body)
+	if err != nil {
+		c.pods.interrupted.Store(true)
+		return nil, fmt.Errorf("reading a list of pods: %w", err)
+	}
+	return list, nil
+}
+
+// readList reads an encoded list of pods. It uses the protobuf encoding, but also understands others.
+func (d *podDecoder) readList(from io.Reader) (runtime.Object, error) {
+	in := &wireReader{Reader: bufio.NewReaderSize(from, 1<<16)}
+	if start, err := in.Peek(len(protobufPrefix)); err != nil || string(start) != string(protobufPrefix) {
+		all, err := io.ReadAll(in)
+		if err != nil || len(all) == 0 {
+			return nil, cmp.Or(err, io.ErrUnexpectedEOF)
+		}
+		list := &corev1.PodList{}
+		_, _, err = scheme.Codecs.UniversalDeserializer().Decode(all, nil, list)
+		return list, err
+	}
+	_, _ = in.Discard(len(protobufPrefix)) // Peek has read it
+	var out *internalversion.List
+	for {
+		number, length, err := in.next()
+		switch {
+		case errors.Is(err, io.EOF) && out != nil:
+			return out, nil
+		case err != nil:
+			return nil, noEOF(err)
+		case number == 2:
+			out = &internalversion.List{}
+			err = d.readItems(&io.LimitedReader{R: in, N: length}, out)
+		default:
+			_, err = in.read(length)
+		}
+		if err != nil {
+			return nil, noEOF(err)
+		}
+	}
+}
+
+// readItems reads the fields of a PodList up to the limit.
+func (d *podDecoder) readItems(from *io.LimitedReader, to *internalversion.List) error {
+	in := &wireReader{Reader: bufio.NewReaderSize(from, 1<<16)}
+	for {
+		number, length, err := in.next()
+		if errors.Is(err, io.EOF) && from.N == 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		value, err := in.read(length)
+		if err != nil {
+			return err
+		}
+		switch number {
+		case 1:
+			err = to.ListMeta.Unmarshal(value)
+		case 2:
+			var p *corev1.Pod
+			p, err = d.decode(value)
+			to.Items = append(to.Items, p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// wireReader reads a protobuf message whose fields all have a length.
+type wireReader struct {
+	*bufio.Reader
+	buffer []byte
+}
+
+// next returns the number and the length of the next field. At the end of the message, it returns io.EOF.
+func (r *wireReader) next() (number uint64, length int64, err error) {
+	tag, err := binary.ReadUvarint(r)
+	if err != nil {
+		return 0, 0, err
+	}
+	if tag&7 != 2 {
+		return 0, 0, errWire
+	}
+	n, err := binary.ReadUvarint(r)
+	if err == nil && n > 1<<40 {
+		err = errWire
+	}
+	return tag >> 3, int64(n), noEOF(err)
+}
+
+// read returns the next bytes. They are valid until the next call.
+func (r *wireReader) read(length int64) ([]byte, error) {
+	if length > maxPodBytes {
+		return nil, errWire
+	}
+	if int(length) > cap(r.buffer) {
+		r.buffer = make([]byte, length, 2*length)
+	}
+	_, err := io.ReadFull(r, r.buffer[:length])
+	return r.buffer[:length], noEOF(err)
+}
+
+// maxPodBytes limits the size of a pod. An API server accepts requests up to 3 MB.
+const maxPodBytes = 64 << 20
