@@ -65,7 +65,7 @@ func (t *triggered) executeNext(ctx context.Context, c *Controller, maxAge time.
 	if c.Runs == nil || c.Mode != plan.Live {
 		return
 	}
-	r, err := t.take(ctx, &c.Dependencies, c.Strategies, maxAge)
+	r, err := t.take(ctx, c, maxAge)
 	text := ""
 	if err != nil {
 		if text = err.Error(); text != t.error {
@@ -89,8 +89,10 @@ func (t *triggered) executeNext(ctx context.Context, c *Controller, maxAge time.
 }
 
 // take takes the oldest request that waits, or returns nil. It rejects requests that are not carried out, and deletes
-// old ones. It reads a few pages, so that every poll costs the same; the next poll reads on.
-func (t *triggered) take(ctx context.Context, d *Dependencies, all []schedule.Strategy, maxAge time.Duration) (*v1alpha1.RebalanceRun, error) {
+// old ones. It reads a few pages, so that every poll costs the same; the next poll reads on. A new configuration takes
+// precedence: a person may have made the request because of it.
+func (t *triggered) take(ctx context.Context, c *Controller, maxAge time.Duration) (*v1alpha1.RebalanceRun, error) {
+	d := &c.Dependencies
 	if t.unrecorded != nil {
 		if err := t.record(ctx, d); err != nil {
 			return nil, err // the request would count as one whose process has ended
@@ -99,7 +101,7 @@ func (t *triggered) take(ctx context.Context, d *Dependencies, all []schedule.St
 	ctx, cancel := context.WithTimeout(ctx, answersTimeout)
 	defer cancel()
 	now := d.Clock.Now()
-	l := look{Dependencies: d, strategies: all, maxAge: maxAge, last: t.last, now: now}
+	l := look{Dependencies: d, strategies: c.Strategies, maxAge: maxAge, last: t.last, now: now}
 	for range requestPages {
 		list, err := d.Runs.List(ctx, metav1.ListOptions{Limit: requestPage, Continue: t.page})
 		if t.page = ""; err != nil {
@@ -116,7 +118,7 @@ func (t *triggered) take(ctx context.Context, d *Dependencies, all []schedule.St
 			break
 		}
 	}
-	if l.oldest == nil || l.failed != nil {
+	if l.oldest == nil || l.failed != nil || len(c.Reloads) > 0 {
 		return nil, objects.Explain(l.failed)
 	}
 	taken, err := claim(ctx, d, l.oldest, now)

@@ -16,6 +16,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/objects/objectstest"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -82,6 +83,29 @@ func TestATriggeredStrategyRunsOnce(t *testing.T) {
 		r.expectStatus(t, "soon", v1alpha1.RunRejected, "the last trigger was less than 1m0s ago; trigger again in 30s")
 		r.expectStatus(t, "unknown", v1alpha1.RunRejected, `the configuration has no strategy "spread" (it has: hot, zones)`)
 		r.expectStatus(t, "last", v1alpha1.RunCompleted, "")
+	})
+}
+
+// TestATriggeredPassHasTheNewConfiguration: a configuration that arrives while the requests are read applies to the
+// pass of a request.
+func TestATriggeredPassHasTheNewConfiguration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRequestRun(t)
+		changes := make(chan func(*controller.Controller), 1)
+		r.Reloads = changes
+		r.request(t, "a", "zones")
+		lists := 0
+		r.server.After = func(verb, _, _ string) error {
+			if verb == "list" {
+				if lists++; lists == 1 {
+					changes <- func(*controller.Controller) { r.expectStatus(t, "a", "", "") }
+				}
+			}
+			return nil
+		}
+		r.lead(t, time.Minute, nil)
+		r.expect(t, "01:00:10")
+		r.expectStatus(t, "a", v1alpha1.RunCompleted, "")
 	})
 }
 

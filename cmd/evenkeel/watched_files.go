@@ -97,7 +97,6 @@ func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *
 		return conf, files, err
 	}
 	conf, err := addWatcher(w, metrics.ConfigFiles, m, log, load, func(conf *config.Config) {
-		log.Info("the configuration changed and applies from the next pass on", "hash", conf.Hash(), "configHash", conf.PlanHash(), "dryRun", conf.DryRun)
 		m.SetConfigHash(conf.Hash())
 		atOnce(conf)
 		select {
@@ -105,6 +104,7 @@ func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *
 		default:
 		}
 		changes <- func(c *controller.Controller) { apply(c, conf) }
+		log.Info("the configuration changed and applies from the next pass on", "hash", conf.Hash(), "configHash", conf.PlanHash(), "dryRun", conf.DryRun)
 		select {
 		case w.configChanged <- struct{}{}:
 		default:
