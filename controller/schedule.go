@@ -44,6 +44,9 @@ func (c *Controller) Run(ctx context.Context) {
 		if due := c.dueStrategies(now); len(due) > 0 {
 			_, _ = c.runPass(ctx, due) // it logs its error
 		}
+		if len(c.Reloads) > 0 { // it arrived during the pass
+			continue
+		}
 		if now = c.Clock.Now(); !now.Before(poll) || poll.Sub(now) > approvalPollInterval {
 			c.approved.executeNext(ctx, c)
 			c.triggered.executeNext(ctx, c, maxRequestAge, c.runPass)

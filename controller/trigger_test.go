@@ -17,6 +17,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/objects/objectstest"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -106,6 +107,44 @@ func TestATriggeredPassHasTheNewConfiguration(t *testing.T) {
 		r.lead(t, time.Minute, nil)
 		r.expect(t, "01:00:10")
 		r.expectStatus(t, "a", v1alpha1.RunCompleted, "")
+	})
+}
+
+// decisionsRead calls a function when decisions about plans are read.
+type decisionsRead struct {
+	controller.WaitingPlans
+	read func()
+}
+
+func (d decisionsRead) Changed(context.Context, []plan.StoredPlan) (bool, error) {
+	d.read()
+	return false, nil
+}
+
+func (decisionsRead) Update(context.Context, []plan.StoredPlan, func(waiting.Plans) (waiting.Plans, error)) (waiting.Plans, error) {
+	return waiting.Plans{}, nil
+}
+
+// TestDecisionsAreReadWithTheNewConfiguration: a configuration that arrives during a pass applies before approved steps
+// are executed.
+func TestDecisionsAreReadWithTheNewConfiguration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newScheduleRun(t, "02:59:50", `  zones: {type: ZoneSpread, schedule: "0 3 * * *"}`)
+		changes, reads, pending := make(chan func(*controller.Controller), 1), 0, false
+		r.Reloads = changes
+		r.OnReport = func(plan.RunReport) {
+			pending = true
+			changes <- func(*controller.Controller) { pending = false }
+		}
+		r.Waiting = decisionsRead{read: func() {
+			if reads++; pending {
+				t.Error("decisions are read with the former configuration")
+			}
+		}}
+		r.lead(t, 30*time.Second, nil)
+		if pending || reads < 5 {
+			t.Errorf("a configuration waits: %t; decisions were read %d times, want at least 5", pending, reads)
+		}
 	})
 }
 
