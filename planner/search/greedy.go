@@ -4,20 +4,21 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // greedyMoves repeatedly makes the move that leaves the least excess. Goals in Goals.First come before others. The
 // greedy order often leaves less excess than working on one goal after another. Each move costs a prediction for
-// every pod of an unmet goal, which suits clusters of about ten nodes. The first move is for a pod that is not in
-// notFirst. greedyMoves returns the pod of its first move, or -1 if no move is possible.
-func (c *rounds) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
+// every pod of an unmet goal, which suits clusters of about ten nodes. No move is for a pod in never, and the first
+// move is for no pod in notFirst either. greedyMoves returns the pod of its first move, or -1 if no move is possible.
+func (c *rounds) greedyMoves(never, notFirst []cluster.PodID) cluster.PodID {
 	first := cluster.PodID(-1)
 	c.waves.current.mayHint, c.waves.scope = false, anyGoal
 	for {
 		if !c.account.allowsMore() {
 			return first
 		}
-		m := c.greediestMove(notFirst)
+		m := c.greediestMove(slices.Concat(never, notFirst))
 		switch {
 		case m.pod < 0:
 			return first
@@ -38,6 +39,42 @@ func (c *rounds) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 			c.waves.closeWave()
 		}
 	}
+}
+
+// variedPredictions limits the predictions of all attempts together, multiplied by the number of nodes, before a varied
+// attempt.
+const variedPredictions = 200_000
+
+// variedAttempts makes, for each move of the best attempt, an attempt that repeats the moves before it, and then makes
+// greedy moves without the pod of the move and those like it. If the result is better, variedAttempts begins again with
+// its moves. The greedy order alone keeps a pod whose move spoils a later one.
+func (c *search) variedAttempts(unmetPods int, best *attemptResult) {
+	most := min(c.predictionsForRepeat(), variedPredictions/max(1, len(c.sim.Snapshot.Nodes)))
+	for at := 0; at < len(best.moves) && plan.Round(best.excessLeft) > 0; at++ {
+		if c.sim.Snapshot.Work.Stopped() || *c.sim.predictions+unmetPods*(len(best.moves)+1) > most {
+			return
+		}
+		c.rounds.restart()
+		c.waves.current.mayHint, c.waves.scope = false, anyGoal
+		for rest := stepsOf(best.moves[:at]); len(rest) > 0; {
+			rest = c.rounds.repeatMoves(rest)
+		}
+		c.rounds.greedyMoves(c.problem.podsLike(best.moves[at].Pod), nil)
+		c.attempt()
+		if o := c.waves.currentResult(); o.better(*best) {
+			*best, at = o, -1
+		}
+	}
+}
+
+// podsLike returns the pod and the other pods of its workload on its node.
+func (p *Problem) podsLike(pod cluster.PodID) []cluster.PodID {
+	s := p.Start.Snapshot
+	owner := s.Pods[pod].Workload
+	if owner == cluster.NoWorkload {
+		return []cluster.PodID{pod}
+	}
+	return slices.DeleteFunc(slices.Clone(s.Nodes[s.Pods[pod].Node].Pods), func(o cluster.PodID) bool { return s.Pods[o].Workload != owner })
 }
 
 // greediestMove returns the best move of any pod that is not excluded. If no move is possible, the pod is -1.

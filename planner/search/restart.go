@@ -24,8 +24,8 @@ func (c *rounds) rewind(made []Step) {
 	c.round++
 }
 
-func (c *waves) steps() (out []Step) {
-	for _, m := range c.moves {
+func stepsOf(moves []WaveStep) (out []Step) {
+	for _, m := range moves {
 		out = append(out, m.Step)
 	}
 	return out
@@ -36,7 +36,7 @@ func (c *waves) steps() (out []Step) {
 // and a round.
 func (c *rounds) restore(o attemptResult) {
 	if now := c.waves.moves; len(now) != len(o.moves) || len(now) > 0 && &now[0] != &o.moves[0] {
-		c.rewind(c.waves.steps())
+		c.rewind(stepsOf(c.waves.moves))
 		for _, m := range o.moves {
 			c.sim.Apply(m.Step)
 			c.waves.current.applyClosed(m.Step)
@@ -49,7 +49,7 @@ func (c *rounds) restore(o attemptResult) {
 
 // restart undoes all moves and clears all rejections.
 func (c *rounds) restart() {
-	c.rewind(c.waves.steps())
+	c.rewind(stepsOf(c.waves.moves))
 	c.account.Rejections = rejections.New(len(c.sim.Snapshot.Pods))
 }
 

@@ -124,6 +124,7 @@ func (c *search) singleMoves() {
 			vain++
 		}
 	}
+	c.variedAttempts(unmetPods, &best)
 	c.rounds.restore(best)
 	c.finalPass()
 }
@@ -193,7 +194,7 @@ func (c *search) greedyAttempts(unmetPods int, best *attemptResult) {
 			return
 		}
 		c.rounds.restart()
-		first := c.rounds.greedyMoves(firsts)
+		first := c.rounds.greedyMoves(nil, firsts)
 		c.attempt()
 		if o := c.waves.currentResult(); o.better(*best) {
 			*best = o
