@@ -24,7 +24,7 @@ const tolerance = 1e-9
 // equals, has the fewest evictions. The test also replays the plan and checks every move.
 func TestSmallPlansAreOptimal(t *testing.T) {
 	from, to := seedRange(120, 500)
-	testSmallPlans(t, from, to, func(seed int) problem { return randomProblem(t, seed, 3, 10, 8+seed*7%33) })
+	testSmallPlans(t, from, to, 0.028, func(seed int) problem { return randomProblem(t, seed, 3, 10, 8+seed*7%33) })
 }
 
 // TestSmallPlansOfEachKind is TestSmallPlansAreOptimal for goals of one kind, alone and together
@@ -37,7 +37,7 @@ func TestSmallPlansOfEachKind(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s, together %v", kind, together), func(t *testing.T) {
 				from, to := seedRange(60, 300)
-				testSmallPlans(t, from, to, func(seed int) problem {
+				testSmallPlans(t, from, to, 0.05, func(seed int) problem {
 					p := randomProblem(t, seed, 3, 8, 8+seed*7%21)
 					stated := simulation.RandomGoals(rand.New(rand.NewPCG(uint64(seed), 18)), p.s, kind)
 					if together {
@@ -58,7 +58,7 @@ func TestSmallPlansKeepPodsApart(t *testing.T) {
 		for _, together := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, together %v", args, together), func(t *testing.T) {
 				from, to := seedRange(60, 300)
-				testSmallPlans(t, from, to, func(seed int) problem {
+				testSmallPlans(t, from, to, 0.05, func(seed int) problem {
 					p := changedProblem(t, seed, 3, 8, 8+seed*7%21, simulation.AddAntiAffinity)
 					apart, errs := strategies.New("apart", "InterPodAntiAffinity", []byte(args), cluster.Scope{})
 					if len(errs) > 0 {
@@ -76,7 +76,9 @@ func TestSmallPlansKeepPodsApart(t *testing.T) {
 	}
 }
 
-func testSmallPlans(t *testing.T, from, to int, problemOf func(seed int) problem) {
+// testSmallPlans compares plans with the best sequences. At most the share wanted of the decided plans may not be
+// optimal.
+func testSmallPlans(t *testing.T, from, to int, wanted float64, problemOf func(seed int) problem) {
 	t.Helper()
 	limit := 300
 	if *longRun {
@@ -126,7 +128,7 @@ func testSmallPlans(t *testing.T, from, to int, problemOf func(seed int) problem
 	t.Logf("%d clusters: %d plans are optimal (%d without goals), %d are not, %d undecided; %d states; %d displaced moves",
 		to-from, tally.equal, tally.idle, tally.worse, tally.undecided, tally.states, tally.chained)
 	decided := max(1, tally.equal+tally.worse)
-	checkCriterion(t, "share of decided small plans that are not optimal", float64(tally.worse)/float64(decided), 0.05)
+	checkCriterion(t, "share of decided small plans that are not optimal", float64(tally.worse)/float64(decided), wanted)
 }
 
 // score is the remaining excess and the number of evictions.
