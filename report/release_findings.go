@@ -20,8 +20,8 @@ const minPeriod = 5 * time.Minute
 
 // findings returns what a person must know, the worst first. There is at least one.
 func (r *Release) findings() (out []finding) {
-	for _, f := range []func() *finding{r.withoutObject, r.withoutLeader, r.onlyCommands, r.overdue, r.failed, r.breakerOpen, r.paused, r.otherBlock, r.usageMissing,
-		r.nothingJudged, r.untrusted, r.otherDeschedulers, r.approvalWaits, r.executionWaits, r.dryRun} {
+	for _, f := range []func() *finding{r.withoutObject, r.withoutLeader, r.overdue, r.failed, r.breakerOpen, r.paused, r.otherBlock, r.usageMissing,
+		r.nothingJudged, r.untrusted, r.otherDeschedulers, r.approvalWaits, r.executionWaits, r.onlyCommands, r.dryRun} {
 		if found := f(); found != nil {
 			out = append(out, *found)
 		}
