@@ -40,6 +40,7 @@ type indexedPod struct {
 	node                         NodeID // in the last snapshot
 	terminating, terminal, ready bool
 	mark                         MarkState
+	ordinary                     bool
 }
 
 // New is like the function New. The objects of earlier snapshots must not have changed.
@@ -121,6 +122,7 @@ func (x *Indexer) read(k, last *indexedPod) {
 	k.terminating = p.DeletionTimestamp != nil
 	k.terminal = p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	k.ready = podReady(p)
+	k.ordinary = isOrdinary(k)
 	k.template = newTemplate(last, k, &x.features)
 	switch {
 	case x.IsMarked == nil:
@@ -131,10 +133,24 @@ func (x *Indexer) read(k, last *indexedPod) {
 	}
 }
 
+// isOrdinary is Pod.Ordinary.
+func isOrdinary(k *indexedPod) bool {
+	p := k.object
+	return k.controller != nil && !k.terminating && !k.terminal && p.Generation <= 1 && len(p.Finalizers) == 0 &&
+		p.Spec.SchedulingGroup == nil && len(p.Spec.SchedulingGates)+len(p.Spec.ResourceClaims) == 0 && p.Status.ExtendedResourceClaimStatus == nil &&
+		!(&Pod{Object: p, Controller: k.controller}).BelongsToNode() &&
+		!slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress
+		}) &&
+		!slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
+			return v.Projected == nil && v.ConfigMap == nil && v.Secret == nil && v.DownwardAPI == nil
+		})
+}
+
 func (b *builder) addPod(k *indexedPod) {
 	pod := Pod{
 		ID: PodID(len(b.s.Pods)), Object: k.object, Template: k.template, Requests: k.template.requests, NonZero: k.template.nonZero,
-		Node: k.node, Workload: NoWorkload, Controller: k.controller, Terminating: k.terminating, Terminal: k.terminal, Ready: k.ready, Mark: k.mark,
+		Node: k.node, Workload: NoWorkload, Controller: k.controller, Terminating: k.terminating, Terminal: k.terminal, Ready: k.ready, Mark: k.mark, Ordinary: k.ordinary,
 	}
 	if pod.Node != NoNode && !pod.Terminal {
 		n := &b.s.Nodes[pod.Node]

@@ -91,8 +91,12 @@ type Pod struct {
 	Terminal     bool // Succeeded or Failed
 	Ready        bool
 	Mark         MarkState
-	Budgets      []BudgetID  // PodDisruptionBudgets that select the pod
-	Services     []ServiceID // Services that select the pod
+	// Ordinary says that the pod runs or will run, has a controller, does not belong to its node, was not changed since
+	// its creation, and is not being resized. It has no finalizer, no scheduling gate or group, no resource claims, and
+	// only volumes with what the API server holds. It may be false for other pods, too.
+	Ordinary bool
+	Budgets  []BudgetID  // PodDisruptionBudgets that select the pod
+	Services []ServiceID // Services that select the pod
 }
 
 // HasTemplateOf reports whether both pods have the same template.

@@ -26,7 +26,7 @@ const podChecks = 4
 func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	pod, c := &m.Cluster.Snap.Pods[p], m.Cluster.PodClass[p]
 	for i, check := range supportChecks {
-		if i == podChecks && c.KnownSupported {
+		if (i == podChecks || pod.Ordinary) && c.KnownSupported {
 			return "", true
 		}
 		if why := check(m, pod); why != "" {

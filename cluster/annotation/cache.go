@@ -15,13 +15,18 @@ import (
 type Cache struct {
 	pods      []searchResult // by pod
 	inherited map[metav1.Object]bool
-	lastOwner metav1.Object // the newest key of inherited
-	lastFound bool
+	latest    []inheritance // by workload: the newest entry of inherited
 	nodes     []*Node
 	// template is the template of the latest pod whose labels were searched, and inLabels the result. Neighbors mostly
 	// have one template, so they have the same labels.
 	template *cluster.Template
 	inLabels bool
+}
+
+// inheritance says whether an owner, an owner of it or its namespace carries a request.
+type inheritance struct {
+	owner metav1.Object
+	found bool
 }
 
 type searchResult byte
@@ -72,18 +77,22 @@ func (c *Cache) IsBeingEvicted(s *cluster.Snapshot, p *cluster.Pod) bool {
 
 // inheritsRequests reports whether an owner of the pod, or its namespace, carries a request.
 func (c *Cache) inheritsRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
-	if len(p.Owners) == 0 {
+	if len(p.Owners) == 0 || p.Workload == cluster.NoWorkload {
 		return ownersOrNamespaceHaveRequests(s, p)
 	}
-	if c.lastOwner == p.Owners[0] {
-		return c.lastFound
+	if c.latest == nil {
+		c.latest = make([]inheritance, len(s.Workloads))
+	}
+	latest := &c.latest[p.Workload]
+	if latest.owner == p.Owners[0] {
+		return latest.found
 	}
 	found, known := c.inherited[p.Owners[0]]
 	if !known {
 		found = ownersOrNamespaceHaveRequests(s, p)
 		c.inherited[p.Owners[0]] = found
 	}
-	c.lastOwner, c.lastFound = p.Owners[0], found
+	*latest = inheritance{p.Owners[0], found}
 	return found
 }
 
@@ -110,6 +119,9 @@ var (
 	nodeWithoutRequests Node
 	podWithoutRequests  Pod
 )
+
+// IsEmpty reports whether OfPod found no object with a request.
+func (p *Pod) IsEmpty() bool { return p == &podWithoutRequests }
 
 // OfPod returns the requests that apply to a pod, which callers must not modify. Windows without a
 // time zone use loc; nil means UTC.

@@ -41,13 +41,15 @@ func (c *Cache) admissionRefusal(s *cluster.Snapshot, p *cluster.Pod) string {
 	if c.admission.results == nil {
 		c.admission.index(s)
 	}
+	sub, template := submissionOf(p)
 	why := ""
-	for i, sub := range submissionsFor(s, p) {
-		for _, check := range admissionChecks {
-			if (i == 0 || check.ofPods) && why == "" {
-				why = check.refusal(&c.admission, s, sub)
-			}
+	for _, refusal := range admissionChecks {
+		if why == "" {
+			why = refusal(&c.admission, s, sub)
 		}
+	}
+	if why == "" && template && enforcesPodSecurity(s.Namespace(sub.namespace)) {
+		why = podSecurityRefusal(&c.admission, s, newestSubmission(s, p))
 	}
 	if known {
 		c.admission.results[key] = why
@@ -106,25 +108,27 @@ type submission struct {
 	completed bool // admission has set the priority, the overhead and default resources
 }
 
-// submissionsFor returns what the controller of the pod submits, and the newest pod of the same owner if it differs.
-func submissionsFor(s *cluster.Snapshot, p *cluster.Pod) []submission {
-	pod := submission{p.Object.Namespace, "the pod", &p.Object.ObjectMeta, withoutEphemeral(&p.Object.Spec), true}
-	t := PodTemplate(p)
-	if t == nil {
-		return []submission{pod}
+// submissionOf returns what the controller of the pod submits. If its template is unknown, it returns the pod and false.
+func submissionOf(p *cluster.Pod) (sub submission, template bool) {
+	if t := PodTemplate(p); t != nil {
+		return submission{p.Object.Namespace, "the pod template", &t.ObjectMeta, &t.Spec, false}, true
 	}
+	return submission{p.Object.Namespace, "the pod", &p.Object.ObjectMeta, withoutEphemeral(&p.Object.Spec), true}, false
+}
+
+// newestSubmission returns the newest pod of the owner of p, which has a template.
+func newestSubmission(s *cluster.Snapshot, p *cluster.Pod) submission {
+	newest, what := p, "the pod"
 	if w := s.WorkloadOf(p); w != nil {
-		newest := p
 		for _, id := range w.Pods {
 			q := &s.Pods[id]
 			if len(q.Owners) > 0 && q.Owners[0] == p.Owners[0] && q.Object.CreationTimestamp.After(newest.Object.CreationTimestamp.Time) {
 				newest = q
 			}
 		}
-		pod.what = "pod " + newest.Object.Name
-		pod.meta, pod.spec = &newest.Object.ObjectMeta, withoutEphemeral(&newest.Object.Spec)
+		what = "pod " + newest.Object.Name
 	}
-	return []submission{{p.Object.Namespace, "the pod template", &t.ObjectMeta, &t.Spec, false}, pod}
+	return submission{p.Object.Namespace, what, &newest.Object.ObjectMeta, withoutEphemeral(&newest.Object.Spec), true}
 }
 
 // withoutEphemeral returns the spec without ephemeral containers, which a replacement does not have.
@@ -137,13 +141,9 @@ func withoutEphemeral(s *corev1.PodSpec) *corev1.PodSpec {
 	return &c
 }
 
-// admissionChecks lists the plugins. Those with ofPods also judge the newest pod of the owner.
-var admissionChecks = []struct {
-	ofPods  bool
-	refusal func(*admission, *cluster.Snapshot, submission) string
-}{
-	{true, podSecurityRefusal}, {false, priorityRefusal}, {false, runtimeClassRefusal},
-	{false, serviceAccountRefusal}, {false, limitRangeRefusal},
+// admissionChecks lists the plugins.
+var admissionChecks = []func(*admission, *cluster.Snapshot, submission) string{
+	podSecurityRefusal, priorityRefusal, runtimeClassRefusal, serviceAccountRefusal, limitRangeRefusal,
 }
 
 // priorityRefusal follows the plugin Priority. The API server makes the classes with the prefix system- again.

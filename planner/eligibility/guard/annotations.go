@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -11,16 +12,16 @@ import (
 
 // These rules apply annotations on pods, owners, namespaces and nodes, in order of strictness.
 var (
-	evictNever = Rule{plan.EvictNever, PodScope, func(in Input) (string, bool) {
+	evictNever = Rule{plan.EvictNever, RequestScope, func(in Input) (string, bool) {
 		never := in.podAnnotations().NeverEvict
 		return joinCauses(never), len(never) > 0
 	}}
 
-	doNotDisrupt = Rule{plan.DoNotDisrupt, PodScope, checkDoNotDisrupt}
+	doNotDisrupt = Rule{plan.DoNotDisrupt, RequestScope, checkDoNotDisrupt}
 
 	requestUnreadable = Rule{plan.RequestUnreadable, PodScope, checkRequestUnreadable}
 
-	preferNoEviction = Rule{plan.PreferNoEviction, PodScope, func(in Input) (string, bool) {
+	preferNoEviction = Rule{plan.PreferNoEviction, RequestScope, func(in Input) (string, bool) {
 		requests := in.podAnnotations().PreferNoEviction
 		if len(requests) == 0 || in.Options.NoEvictionPolicy != Mandatory {
 			return "", false
@@ -29,7 +30,7 @@ var (
 	}}
 
 	// Another program, for example KubeVirt, migrates the pod in its own way.
-	evictionInProgress = Rule{plan.EvictionInProgress, PodScope, func(in Input) (string, bool) {
+	evictionInProgress = Rule{plan.EvictionInProgress, RequestScope, func(in Input) (string, bool) {
 		requests := in.podAnnotations().EvictionInProgress
 		return joinCauses(requests), len(requests) > 0
 	}}
@@ -62,11 +63,11 @@ func checkDoNotDisrupt(in Input) (string, bool) {
 // PodDisruptionBudget; those without a namespace concern all pods. It ignores two annotations on the node: an invalid
 // exclude excludes the node (NodeExcluded), and drain-first protects no pod.
 func checkRequestUnreadable(in Input) (string, bool) {
-	if ns := in.Pod.Object.Namespace; in.Snapshot.Namespace(ns) == nil {
-		return "namespace " + ns + " is not in the snapshot, so its annotations are unknown", true
-	}
-	for _, ns := range [...]string{in.Pod.Object.Namespace, ""} {
-		if unread := in.Snapshot.Objects.UnreadVersions[ns]; unread != "" {
+	if ns := in.Pod.Object.Namespace; !in.ownerPassed {
+		if in.Snapshot.Namespace(ns) == nil {
+			return "namespace " + ns + " is not in the snapshot, so its annotations are unknown", true
+		}
+		if unread := cmp.Or(in.Snapshot.Objects.UnreadVersions[ns], in.Snapshot.Objects.UnreadVersions[""]); unread != "" {
 			return unread, true
 		}
 	}

@@ -77,7 +77,10 @@ type passedScopes struct {
 
 // covers reports whether an earlier pod has already passed the rules of this scope for the pod p.
 func (s *passedScopes) covers(scope Scope, p *cluster.Pod) bool {
-	if s.nodes == nil {
+	switch {
+	case scope == OddPodScope:
+		return p.Ordinary
+	case s.nodes == nil:
 		return false
 	}
 	switch scope {

@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 
@@ -18,12 +19,16 @@ var podSecurity = func() policy.Evaluator {
 	return e
 }()
 
+func enforcesPodSecurity(ns *corev1.Namespace) bool {
+	return ns != nil && ns.Labels[api.EnforceLevelLabel] != ""
+}
+
 // podSecurityRefusal follows the plugin PodSecurity with its default configuration, which enforces nothing in a
 // namespace without the label pod-security.kubernetes.io/enforce. A level or version that cannot be read counts as
 // restricted or latest, as in the plugin. An API server knows no version that is newer than its own.
 func podSecurityRefusal(_ *admission, s *cluster.Snapshot, sub submission) string {
 	ns := s.Namespace(sub.namespace)
-	if ns == nil || ns.Labels[api.EnforceLevelLabel] == "" {
+	if !enforcesPodSecurity(ns) {
 		return ""
 	}
 	none := api.LevelVersion{Level: api.LevelPrivileged, Version: api.LatestVersion()}

@@ -12,12 +12,12 @@ import (
 
 // A mirror pod is the API object of a static pod. An eviction deletes only the mirror pod, and the
 // kubelet continues to run the static pod.
-var mirrorPod = Rule{plan.MirrorPod, PodScope, func(in Input) (string, bool) {
+var mirrorPod = Rule{plan.MirrorPod, OddPodScope, func(in Input) (string, bool) {
 	return "the pod is a mirror pod and cannot move: the kubelet of its node runs it", in.Pod.IsMirror()
 }}
 
 // The kubelet reads a static pod from a file or a URL, never from the API.
-var staticPod = Rule{plan.StaticPod, PodScope, func(in Input) (string, bool) {
+var staticPod = Rule{plan.StaticPod, OddPodScope, func(in Input) (string, bool) {
 	return "the pod is a static pod and cannot move: the kubelet of its node created it", in.Pod.IsStatic()
 }}
 
@@ -35,7 +35,7 @@ var ownPod = Rule{plan.OwnPod, TemplateScope, func(in Input) (string, bool) {
 // The DaemonSet controller, and controllers like it, create the replacement on the same node. The kind contains every
 // pod that is bound to one node by its required affinity or by the annotation of the cluster-autoscaler, such as those
 // of OpenKruise's DaemonSet and of ExtendedDaemonSet.
-var daemonSetPod = Rule{plan.DaemonSetPod, PodScope, func(in Input) (string, bool) {
+var daemonSetPod = Rule{plan.DaemonSetPod, OddPodScope, func(in Input) (string, bool) {
 	switch c := in.Pod.Controller; {
 	case !in.Pod.BelongsToNode():
 		return "", false
@@ -48,7 +48,7 @@ var daemonSetPod = Rule{plan.DaemonSetPod, PodScope, func(in Input) (string, boo
 
 // A pod without a controller has no replacement: its eviction deletes it. If it has failed, nothing is lost but its
 // status and its logs, so it has a protection of its own.
-var barePod = Rule{plan.BarePod, PodScope, func(in Input) (string, bool) {
+var barePod = Rule{plan.BarePod, OddPodScope, func(in Input) (string, bool) {
 	protection := ProtectBarePods
 	if in.Pod.Object.Status.Phase == corev1.PodFailed {
 		protection = ProtectFailedBarePods

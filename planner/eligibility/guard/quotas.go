@@ -172,6 +172,9 @@ func (c *Cache) quotasFor(s *cluster.Snapshot, p *cluster.Pod) []*corev1.Resourc
 			slices.SortFunc(list, func(a, b *corev1.ResourceQuota) int { return strings.Compare(a.Name, b.Name) })
 		}
 	}
+	if len(c.quotas) == 0 {
+		return nil
+	}
 	var out []*corev1.ResourceQuota
 	for _, q := range c.quotas[p.Object.Namespace] {
 		if matchesScopes(q, p.Object, s.Scheduler) {

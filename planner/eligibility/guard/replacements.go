@@ -138,7 +138,7 @@ var knownFinalizers = []string{batchv1.JobTrackingFinalizer, "foregroundDeletion
 
 // Some controllers create the replacement only after the pod object is gone. An unknown component decides when it
 // removes its finalizer, so the workload may lack the pod for a long time.
-var foreignFinalizer = Rule{plan.ForeignFinalizer, PodScope, func(in Input) (string, bool) {
+var foreignFinalizer = Rule{plan.ForeignFinalizer, OddPodScope, func(in Input) (string, bool) {
 	if c := in.Pod.Controller; c == nil || replacesAtOnce(in.Pod) {
 		return "", false
 	}

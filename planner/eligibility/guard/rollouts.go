@@ -94,15 +94,14 @@ func revisionOf(p *cluster.Pod) string {
 // controller.
 func countRevisions(s *cluster.Snapshot, w *cluster.Workload, owners []metav1.Object) int {
 	names, want := map[string]bool{}, controllerOfOwner(owners)
-	last := "" // a fast path: nearly all pods have the same revision
+	var last *cluster.Pod // counted; nearly all pods have its template
 	for _, id := range w.Pods {
 		p := &s.Pods[id]
-		if p.Terminating || p.Controller == nil {
+		if p.Terminating || p.Controller == nil || last != nil && p.HasTemplateOf(last) {
 			continue
 		}
-		if name := revisionOf(p); name != "" && name != last && controllerOfOwner(p.Owners) == want {
-			last = name
-			names[name] = true
+		if name := revisionOf(p); name != "" && controllerOfOwner(p.Owners) == want {
+			last, names[name] = p, true
 		}
 	}
 	return len(names)

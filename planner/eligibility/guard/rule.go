@@ -26,15 +26,17 @@ type Scope uint8
 
 // If a pod passes every rule, Check skips the rules with NodeScope for other pods on the same node, the rules with
 // WorkloadScope for similar pods of the same workload, and the rules with TemplateScope for pods of the same template.
-// Check never skips rules with PodScope or PlanScope.
+// Check skips the rules with OddPodScope and RequestScope for most pods, and never those with PodScope or PlanScope.
 const (
 	PlanScope     Scope = iota // the result may depend on any object of the snapshot
 	PodScope                   // the result depends on the pod and the objects that the pod refers to
 	WorkloadScope              // the result is the same for all pods with the same ownerKey
 	NodeScope                  // the result is the same for all pods on a node
 	TemplateScope              // the result is the same for all pods with the same template
+	OddPodScope                // the rule refuses no pod with Pod.Ordinary
+	RequestScope               // the rule refuses no pod without a request in an annotation
 
-	lastScope = TemplateScope
+	lastScope = RequestScope
 )
 
 // Input has the pod and all data that a rule may read.
@@ -53,6 +55,8 @@ type Input struct {
 	ReplacesUnready bool
 
 	annotations *annotation.Pod // set by withAnnotations
+	// ownerPassed says that a pod with the same ownerKey has passed every rule.
+	ownerPassed bool
 }
 
 // withAnnotations parses the pod's annotations once for all rules.

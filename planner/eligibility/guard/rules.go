@@ -98,6 +98,8 @@ func check(rules []Rule, in Input) (plan.Reason, bool) {
 	for scope := range covered {
 		covered[scope] = in.Cache.passed.covers(Scope(scope), in.Pod)
 	}
+	covered[RequestScope] = in.annotations.IsEmpty()
+	in.ownerPassed = covered[WorkloadScope]
 	for i := range rules {
 		r := &rules[i]
 		if covered[r.Scope] || !r.applies(in) {

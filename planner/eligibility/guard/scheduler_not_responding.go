@@ -21,7 +21,7 @@ const schedulerTimeout = time.Minute
 //
 // Pods that the scheduler has passed over do not count. An out-of-tree plugin may hold a pod back
 // without a trace in the object, and the author of such a pod must not stop all evictions.
-var schedulerNotResponding = Rule{plan.SchedulerNotResponding, PlanScope, func(in Input) (string, bool) {
+var schedulerNotResponding = Rule{plan.SchedulerNotResponding, TemplateScope, func(in Input) (string, bool) {
 	name := schedulerOf(in.Pod.Object)
 	id, found := in.longestWaiting(schedulerPriority{name, priorityOf(in.Pod.Object)})
 	if !found {

@@ -20,7 +20,7 @@ import (
 // affinity, the scheduler sends the replacement back to the data.
 //
 // The operator and the owner of the pod can name volumes that hold nothing worth keeping.
-var localStorage = Rule{plan.LocalStorage, PodScope, func(in Input) (string, bool) {
+var localStorage = Rule{plan.LocalStorage, OddPodScope, func(in Input) (string, bool) {
 	var causes []localVolume
 	volumes := in.Pod.Object.Spec.Volumes
 	for i := range volumes {
@@ -83,7 +83,7 @@ func claimName(pod *corev1.Pod, v *corev1.Volume) string {
 }
 
 // Perhaps only a few nodes can attach the volume of a claim, and attaching a volume takes time.
-var persistentVolume = Rule{plan.PersistentVolume, PodScope, func(in Input) (string, bool) {
+var persistentVolume = Rule{plan.PersistentVolume, OddPodScope, func(in Input) (string, bool) {
 	if !in.Options.Protect[ProtectPVC] {
 		return "", false
 	}
@@ -94,7 +94,7 @@ var persistentVolume = Rule{plan.PersistentVolume, PodScope, func(in Input) (str
 }}
 
 // Users protect storage classes whose volumes attach slowly or unreliably to another node.
-var protectedStorageClass = Rule{plan.ProtectedStorageClass, PodScope, func(in Input) (string, bool) {
+var protectedStorageClass = Rule{plan.ProtectedStorageClass, OddPodScope, func(in Input) (string, bool) {
 	if len(in.Options.ProtectedStorageClasses) == 0 {
 		return "", false
 	}
