@@ -228,7 +228,7 @@ func replaces(p, q *corev1.Pod) bool {
 
 // daemonSetOf returns the UID of the DaemonSet of a pod, or "".
 func daemonSetOf(p *Pod) string {
-	if p.Controller == nil || p.Controller.Kind != "DaemonSet" {
+	if p.Ordinary || p.Controller == nil || p.Controller.Kind != "DaemonSet" {
 		return ""
 	}
 	return string(p.Controller.UID)

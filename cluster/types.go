@@ -135,6 +135,9 @@ const daemonSetPod = "cluster-autoscaler.kubernetes.io/daemonset-pod"
 // that the annotation of the cluster-autoscaler marks as such, or one whose required node affinity names one node, as
 // controllers like DaemonSet set it.
 func (p *Pod) BelongsToNode() bool {
+	if p.Ordinary {
+		return false
+	}
 	if c := p.Controller; c != nil && (c.Kind == "DaemonSet" || c.Kind == "Node") {
 		return true
 	}

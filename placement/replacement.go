@@ -51,7 +51,10 @@ func (m *ClusterModel) replacementByNode(p cluster.PodID) *cycle.Replacement {
 	}
 	in.Volumes = m.Cluster.Storage.PlacePod(pod, !in.Profile.Disabled[scheduler.NodeVolumeLimits])
 	in.DropDisabledFilters()
-	if in.Err = cycle.CheckSelectors(c); in.Err == nil {
+	if m.Cluster.ReadsCopiedLabels {
+		in.Err = cycle.CheckSelectors(c)
+	}
+	if in.Err == nil {
 		in.UnknownNamespaceReason = cycle.UnknownNamespaceReason(m.Cluster, c)
 	}
 	return in

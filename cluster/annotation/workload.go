@@ -31,6 +31,9 @@ const (
 // OfWorkload collects the spread requests that apply to a pod's workload.
 func OfWorkload(s *cluster.Snapshot, p *cluster.Pod) Workload {
 	var r Workload
+	if p.Mark == cluster.Unmarked && !ownersOrNamespaceHaveRequests(s, p) {
+		return r
+	}
 	for _, o := range requestObjects(s, p) {
 		r.readObject(o)
 	}

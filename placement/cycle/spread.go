@@ -192,8 +192,10 @@ func defaultSelector(m *model.Cluster, c *model.EquivalenceClass) labels.Selecto
 	}
 	sel := labels.SelectorFromSet(set)
 	if o, ok := m.OwnerOf(c.Sample); ok && o.Selector != nil {
-		if reqs, selectable := o.Selector.Requirements(); selectable {
-			sel = sel.Add(reqs...)
+		if own, err := metav1.LabelSelectorAsSelector(o.Selector); err == nil {
+			if reqs, selectable := own.Requirements(); selectable {
+				sel = sel.Add(reqs...)
+			}
 		}
 	}
 	return sel

@@ -62,7 +62,7 @@ type Cluster struct {
 	Attachments       *volume.Attachments
 	Nominated         map[cluster.NodeID][]cluster.PodID
 	terminating       map[cluster.PodID]cluster.NodeID // pods that still run beside their replacements; see PlaceReplacement
-	readsCopiedLabels bool                             // see labelsOf
+	ReadsCopiedLabels bool                             // see labelsOf; it is true if a selector of a pod is invalid
 	LastID            int                              // highest ID of a Topology or NodeChecks
 	OnChange          func(cluster.NodeID)             // called with each node whose pods change; nil: no call
 
@@ -184,8 +184,11 @@ func (m *Cluster) ProfileOf(name string) *scheduler.Compiled {
 
 // OwnerOf returns the pod's controller; false if the snapshot does not have the controller.
 func (m *Cluster) OwnerOf(p *cluster.Pod) (Owner, bool) {
-	c := p.Controller
-	if c == nil {
+	c, class := p.Controller, m.PodClass[p.ID]
+	switch {
+	case class != nil:
+		return class.owner, class.ownerKnown
+	case c == nil:
 		return Owner{}, false
 	}
 	o, ok := m.owners[ownerKey{c.APIVersion, c.Kind, p.Object.Namespace, c.Name}]

@@ -16,7 +16,7 @@ import (
 // result has them, and the replacement counts with those of the victim.
 func labelsOf(m *Cluster, p *cluster.Pod) labels.Set {
 	own := p.Object.Labels
-	if m.readsCopiedLabels || !hasCopiedLabel(own) {
+	if m.ReadsCopiedLabels || !hasCopiedLabel(own) {
 		return own
 	}
 	out := maps.Clone(own)
@@ -35,17 +35,13 @@ func readsCopiedLabels(m *Cluster) bool {
 		}
 	}
 	for _, o := range m.owners {
-		if o.Selector != nil && selectsCopiedLabel(o.Selector) {
+		if s := o.Selector; s != nil && (hasCopiedLabel(s.MatchLabels) ||
+			slices.ContainsFunc(s.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool { return isCopiedLabel(r.Key) })) {
 			return true
 		}
 	}
-	var last *cluster.Template
-	for i := range m.Snap.Pods {
-		p := &m.Snap.Pods[i]
-		if last != nil && p.Template == last {
-			continue
-		}
-		if last = p.Template; podReadsCopiedLabels(&p.Object.Spec) {
+	for run := range m.Snap.TemplateRuns() {
+		if podReadsCopiedLabels(&run[0].Object.Spec) {
 			return true
 		}
 	}

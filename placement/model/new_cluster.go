@@ -39,7 +39,7 @@ func NewCluster(s *cluster.Snapshot, profiles map[string]scheduler.Profile) *Clu
 	readNodes(m)
 	compileProfiles(m, profiles)
 	indexOwners(m)
-	m.readsCopiedLabels = readsCopiedLabels(m)
+	m.ReadsCopiedLabels = readsCopiedLabels(m)
 	groupPods(m)
 	m.Attachments = volume.NewAttachments(m.Storage)
 	indexNominated(m)
@@ -120,7 +120,7 @@ func groupPods(m *Cluster) {
 				byKey[string(key)] = c
 				m.addClass(c)
 			}
-			if m.Packing != nil || m.Risk != nil || m.readsCopiedLabels || last == nil {
+			if m.Packing != nil || m.Risk != nil || m.ReadsCopiedLabels || last == nil {
 				last = nil
 			} else {
 				byTemplate[last] = c
@@ -159,8 +159,8 @@ func newClass(m *Cluster, p *cluster.Pod, labels labels.Set) *EquivalenceClass {
 		Profile: m.ProfileOf(p.Object.Spec.SchedulerName), Priority: ptr.Deref(p.Object.Spec.Priority, 0),
 		Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
 	}
-	owner, known := m.OwnerOf(p)
-	c.ReplacedAfterGone = known && owner.WaitsForVictim || p.Controller != nil && p.Controller.Kind == "StatefulSet"
+	c.owner, c.ownerKnown = m.OwnerOf(p)
+	c.ReplacedAfterGone = c.ownerKnown && c.owner.WaitsForVictim || p.Controller != nil && p.Controller.Kind == "StatefulSet"
 	if m.Packing != nil {
 		c.ExpectedMilliCPU = expectedMilliCPU(m, p)
 	}
@@ -206,8 +206,7 @@ func indexOwners(m *Cluster) {
 			m.Services[o.Namespace] = append(m.Services[o.Namespace], o)
 		}
 	}
-	m.owners = map[ownerKey]Owner{}
-	if m.Snap.Objects != nil {
+	if m.owners = map[ownerKey]Owner{}; m.Snap.Objects != nil {
 		for _, ns := range m.Snap.Objects.Namespaces {
 			m.NamespaceLabels[ns.Name] = labels.Set(ns.Labels)
 		}
@@ -217,20 +216,18 @@ func indexOwners(m *Cluster) {
 
 func addOwners(m *Cluster, o *cluster.Objects) {
 	for _, rc := range o.ReplicationControllers {
-		own := Owner{Selector: labels.SelectorFromSet(rc.Spec.Selector)}
+		own := Owner{Selector: &metav1.LabelSelector{MatchLabels: rc.Spec.Selector}}
 		if rc.Spec.Template != nil {
 			own.Template = &rc.Spec.Template.Spec
 		}
 		m.owners[ownerKey{"v1", "ReplicationController", rc.Namespace, rc.Name}] = own
 	}
 	for _, rs := range o.ReplicaSets {
-		sel, _ := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
-		m.owners[ownerKey{"apps/v1", "ReplicaSet", rs.Namespace, rs.Name}] = Owner{Selector: sel, Template: &rs.Spec.Template.Spec}
+		m.owners[ownerKey{"apps/v1", "ReplicaSet", rs.Namespace, rs.Name}] = Owner{Selector: rs.Spec.Selector, Template: &rs.Spec.Template.Spec}
 	}
 	for _, ss := range o.StatefulSets {
-		sel, _ := metav1.LabelSelectorAsSelector(ss.Spec.Selector)
 		m.owners[ownerKey{"apps/v1", "StatefulSet", ss.Namespace, ss.Name}] = Owner{
-			Selector: sel, Template: &ss.Spec.Template.Spec, WaitsForVictim: true}
+			Selector: ss.Spec.Selector, Template: &ss.Spec.Template.Spec, WaitsForVictim: true}
 	}
 	for _, j := range o.Jobs {
 		m.owners[ownerKey{"batch/v1", "Job", j.Namespace, j.Name}] = Owner{Template: &j.Spec.Template.Spec, WaitsForVictim: jobWaitsForVictim(j)}
@@ -241,7 +238,7 @@ type ownerKey struct{ apiVersion, kind, namespace, name string }
 
 // Owner holds the data of a pod's controller.
 type Owner struct {
-	Selector       labels.Selector
+	Selector       *metav1.LabelSelector
 	Template       *corev1.PodSpec
 	WaitsForVictim bool // creates the replacement only after the victim is gone
 }

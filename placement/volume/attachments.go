@@ -154,6 +154,9 @@ func NewAttachments(st *Storage) *Attachments {
 	a := &Attachments{storage: st, VictimNode: cluster.NoNode, volumesOf: map[cluster.PodID][]AttachableVolume{},
 		attached: make([]nodeAttachments, len(st.snap.Nodes))}
 	for i := range st.snap.Pods {
+		if st.snap.Pods[i].Ordinary {
+			continue
+		}
 		p := st.snap.Pods[i].Object
 		claimOf := func(v *corev1.Volume) *corev1.PersistentVolumeClaim { return claimOf(st.snap, p, v) }
 		if list := st.attachables(p, claimOf); len(list) > 0 {

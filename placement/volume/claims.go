@@ -221,7 +221,7 @@ func NewUsers(s *cluster.Snapshot) *Users {
 	}
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if p.Terminal || p.Object.Spec.NodeName == "" {
+		if p.Ordinary || p.Terminal || p.Object.Spec.NodeName == "" {
 			continue
 		}
 		for j := range p.Object.Spec.Volumes {

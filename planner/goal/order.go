@@ -113,24 +113,26 @@ func CountUnmet(t *Tracker, f func(g int)) (n int) {
 	return n
 }
 
-// lowestPriority returns the lowest priority of the pods that goal i is about, or of the pods on its node.
-func (t *Tracker) lowestPriority(i int) int32 {
-	if lowest, known := t.lowest[i]; known {
+// lowestPriority returns the lowest priority of the pods that goal g is about, or of the pods on its node.
+func (t *Tracker) lowestPriority(g int) int32 {
+	if lowest, known := t.lowest[g]; known {
 		return lowest
 	}
-	g, lowest := &t.Goals[i], int32(math.MaxInt32)
-	pods := g.Pods
-	if g.Kind == plan.NodeBelow {
-		pods = t.Snapshot.Nodes[g.Node].Pods
+	pods, lowest := t.Goals[g].Pods, int32(math.MaxInt32)
+	if of := &t.Goals[g]; of.Kind == plan.NodeBelow {
+		pods = t.Snapshot.Nodes[of.Node].Pods
 	}
-	for _, id := range pods {
+	for i, id := range pods {
+		if i > 0 && t.Snapshot.Pods[id].HasTemplateOf(&t.Snapshot.Pods[pods[i-1]]) {
+			continue
+		}
 		if p := t.Snapshot.Pods[id].Object.Spec.Priority; p != nil {
 			lowest = min(lowest, *p)
 		} else {
 			lowest = min(lowest, 0)
 		}
 	}
-	t.lowest[i] = lowest
+	t.lowest[g] = lowest
 	return lowest
 }
 

@@ -71,10 +71,11 @@ func (c *Simulation) Clone() *Simulation {
 
 // NodeOf returns the node of the pod. A pod that has ended stays on its node until it is removed.
 func (c *Simulation) NodeOf(pod cluster.PodID) cluster.NodeID {
-	if p := &c.Snapshot.Pods[pod]; p.Terminal {
-		return p.Node
+	at := c.Model.Cluster.NodeOf(pod)
+	if at == cluster.NoNode && c.Snapshot.Pods[pod].Terminal {
+		return c.Snapshot.Pods[pod].Node
 	}
-	return c.Model.Cluster.NodeOf(pod)
+	return at
 }
 
 // NodeName returns the name of the node, or "" for NoNode.

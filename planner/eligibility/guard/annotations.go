@@ -63,7 +63,8 @@ func checkDoNotDisrupt(in Input) (string, bool) {
 // PodDisruptionBudget; those without a namespace concern all pods. It ignores two annotations on the node: an invalid
 // exclude excludes the node (NodeExcluded), and drain-first protects no pod.
 func checkRequestUnreadable(in Input) (string, bool) {
-	if ns := in.Pod.Object.Namespace; !in.ownerPassed {
+	if !in.ownerPassed {
+		ns := in.Pod.Object.Namespace
 		if in.Snapshot.Namespace(ns) == nil {
 			return "namespace " + ns + " is not in the snapshot, so its annotations are unknown", true
 		}

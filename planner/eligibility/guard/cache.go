@@ -87,6 +87,9 @@ func (s *passedScopes) covers(scope Scope, p *cluster.Pod) bool {
 	case NodeScope:
 		return p.Node != cluster.NoNode && s.nodes[p.Node]
 	case WorkloadScope:
+		if p.Workload != cluster.NoWorkload && len(p.Owners) > 0 && p.Template != nil && s.templates[p.Workload] == p.Template {
+			return true // pods of one template have one owner
+		}
 		key, ok := ownerKeyOf(p)
 		return ok && s.owners[p.Workload] == key
 	case TemplateScope:
