@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 )
@@ -41,6 +42,7 @@ type indexedPod struct {
 	terminating, terminal, ready bool
 	mark                         MarkState
 	ordinary                     bool
+	priority                     int32
 }
 
 // New is like the function New. The objects of earlier snapshots must not have changed.
@@ -122,7 +124,7 @@ func (x *Indexer) read(k, last *indexedPod) {
 	k.terminating = p.DeletionTimestamp != nil
 	k.terminal = p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	k.ready = podReady(p)
-	k.ordinary = isOrdinary(k)
+	k.ordinary, k.priority = isOrdinary(k), ptr.Deref(p.Spec.Priority, 0)
 	k.template = newTemplate(last, k, &x.features)
 	switch {
 	case x.IsMarked == nil:
@@ -150,7 +152,7 @@ func isOrdinary(k *indexedPod) bool {
 func (b *builder) addPod(k *indexedPod) {
 	pod := Pod{
 		ID: PodID(len(b.s.Pods)), Object: k.object, Template: k.template, Requests: k.template.requests, NonZero: k.template.nonZero,
-		Node: k.node, Workload: NoWorkload, Controller: k.controller, Terminating: k.terminating, Terminal: k.terminal, Ready: k.ready, Mark: k.mark, Ordinary: k.ordinary,
+		Node: k.node, Workload: NoWorkload, Controller: k.controller, Terminating: k.terminating, Terminal: k.terminal, Ready: k.ready, Mark: k.mark, Ordinary: k.ordinary, Priority: k.priority,
 	}
 	if pod.Node != NoNode && !pod.Terminal {
 		n := &b.s.Nodes[pod.Node]

@@ -66,35 +66,38 @@ var PoolLabels = []string{"karpenter.sh/nodepool", "eks.amazonaws.com/nodegroup"
 	"kubernetes.azure.com/agentpool", "agentpool", "doks.digitalocean.com/node-pool", "kops.k8s.io/instancegroup", "node.kubernetes.io/node-group",
 	"node.cluster.x-k8s.io/pool"}
 
-// Pod is one pod with its node and its owners.
+// Pod is one pod with its node and its owners. The fields that are read most share a cache line.
 type Pod struct {
 	ID       PodID
-	Object   *corev1.Pod // read-only
-	Template *Template   // nil for a pod that is not in a snapshot
-	Requests Resources   // effective requests, as the scheduler counts them
-	// NonZero holds the requests that the scheduler's scores use. For a container without requests,
-	// scores assume 100m of cpu and 200Mi of memory.
-	NonZero  Resources
+	Priority int32      // 0 if it has none
 	Node     NodeID     // NoNode while unbound
 	Workload WorkloadID // the topmost owner, NoWorkload for bare pods
-	// Controller is the controller reference of the pod, or nil for a bare pod.
-	Controller *metav1.OwnerReference
-	// Owners lists the owners in the snapshot, starting with the Controller. Pods of one controller
-	// share the slice.
-	Owners []metav1.Object
-	// MissingOwner is the Controller, or an owner above it, if it is not in the snapshot. Otherwise it is nil. The
-	// workload is then the topmost owner in the snapshot. If there is none, or if it is a ReplicaSet or a
-	// ReplicationController, which is a revision of the missing owner, the workload is the missing owner.
-	MissingOwner *metav1.OwnerReference
-	Terminating  bool
-	Departure    Departure
-	Terminal     bool // Succeeded or Failed
-	Ready        bool
-	Mark         MarkState
+	Template *Template  // nil for a pod that is not in a snapshot
+
+	Terminating bool
+	Departure   Departure
+	Terminal    bool // Succeeded or Failed
+	Ready       bool
+	Mark        MarkState
 	// Ordinary says that the pod runs or will run, has a controller, does not belong to its node, was not changed since
 	// its creation, and is not being resized. It has no finalizer, no scheduling gate or group, no resource claims, and
 	// only volumes with what the API server holds. It may be false for other pods, too.
 	Ordinary bool
+
+	Requests Resources   // effective requests, as the scheduler counts them
+	Object   *corev1.Pod // read-only
+	// Owners lists the owners in the snapshot, starting with the Controller. Pods of one controller
+	// share the slice.
+	Owners []metav1.Object
+	// Controller is the controller reference of the pod, or nil for a bare pod.
+	Controller *metav1.OwnerReference
+	// MissingOwner is the Controller, or an owner above it, if it is not in the snapshot. Otherwise it is nil. The
+	// workload is then the topmost owner in the snapshot. If there is none, or if it is a ReplicaSet or a
+	// ReplicationController, which is a revision of the missing owner, the workload is the missing owner.
+	MissingOwner *metav1.OwnerReference
+	// NonZero holds the requests that the scheduler's scores use. For a container without requests,
+	// scores assume 100m of cpu and 200Mi of memory.
+	NonZero  Resources
 	Budgets  []BudgetID  // PodDisruptionBudgets that select the pod
 	Services []ServiceID // Services that select the pod
 }

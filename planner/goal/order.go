@@ -122,15 +122,8 @@ func (t *Tracker) lowestPriority(g int) int32 {
 	if of := &t.Goals[g]; of.Kind == plan.NodeBelow {
 		pods = t.Snapshot.Nodes[of.Node].Pods
 	}
-	for i, id := range pods {
-		if i > 0 && t.Snapshot.Pods[id].HasTemplateOf(&t.Snapshot.Pods[pods[i-1]]) {
-			continue
-		}
-		if p := t.Snapshot.Pods[id].Object.Spec.Priority; p != nil {
-			lowest = min(lowest, *p)
-		} else {
-			lowest = min(lowest, 0)
-		}
+	for _, id := range pods {
+		lowest = min(lowest, t.Snapshot.Pods[id].Priority)
 	}
 	t.lowest[g] = lowest
 	return lowest

@@ -125,7 +125,7 @@ func (c *rounds) moveForGoals(todo []int) {
 // if that is not a goal of a namespace with fewer evictions.
 func (c *rounds) leavesRoomForOthers(g int, kept *limits.Kept, turns *turns) bool {
 	return kept.LeaveNone(c.account.Limits, c.account.StrategyOf(g)) && !goal.HasMoves(c.sim.Goals, g) &&
-		(goal.MovesLeft(c.sim.Goals, g, c.problem.PodsOf(g)) > 1 || turns.keptForOthers(goal.Namespace(c.sim.Goals, g)))
+		(turns.keptForOthers(goal.Namespace(c.sim.Goals, g)) || goal.MovesLeft(c.sim.Goals, g, c.problem.PodsOf(g)) > 1)
 }
 
 // moveForGoal moves pods for goal g until g is met or no candidate joins. The result is true if g waits for the next

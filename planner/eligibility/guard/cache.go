@@ -87,7 +87,7 @@ func (s *passedScopes) covers(scope Scope, p *cluster.Pod) bool {
 	case NodeScope:
 		return p.Node != cluster.NoNode && s.nodes[p.Node]
 	case WorkloadScope:
-		if p.Workload != cluster.NoWorkload && len(p.Owners) > 0 && p.Template != nil && s.templates[p.Workload] == p.Template {
+		if len(p.Owners) > 0 && s.covers(TemplateScope, p) {
 			return true // pods of one template have one owner
 		}
 		key, ok := ownerKeyOf(p)
@@ -107,10 +107,11 @@ func (s *passedScopes) add(snapshot *cluster.Snapshot, p *cluster.Pod) {
 	if p.Node != cluster.NoNode {
 		s.nodes[p.Node] = true
 	}
+	if p.Workload == cluster.NoWorkload || s.templates[p.Workload] == p.Template && p.Template != nil {
+		return // pods of one template have one owner
+	}
+	s.templates[p.Workload] = p.Template
 	if key, ok := ownerKeyOf(p); ok {
 		s.owners[p.Workload] = key
-	}
-	if p.Workload != cluster.NoWorkload {
-		s.templates[p.Workload] = p.Template
 	}
 }

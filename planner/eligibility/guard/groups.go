@@ -14,8 +14,10 @@ import (
 // for quota, and the other members may be restarted or may wait for it. Users can list programs in
 // guards.groups. No prediction covers a native scheduling group.
 var partOfGroup = Rule{plan.PartOfGroup, PodScope, func(in Input) (string, bool) {
-	if g := in.Pod.Object.Spec.SchedulingGroup; g != nil {
-		return fmt.Sprintf("the pod belongs to the scheduling group %q", ptr.Deref(g.PodGroupName, "")), true
+	if !in.Pod.Ordinary {
+		if g := in.Pod.Object.Spec.SchedulingGroup; g != nil {
+			return fmt.Sprintf("the pod belongs to the scheduling group %q", ptr.Deref(g.PodGroupName, "")), true
+		}
 	}
 	if len(in.Options.GroupKeys) > 0 {
 		for _, o := range append([]metav1.Object{in.Pod.Object}, in.Pod.Owners...) {
