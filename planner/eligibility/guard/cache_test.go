@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// scopeErrors returns the rules that have different results for pods of one node or owner, although their scope
-// promises equal results.
+// scopeErrors returns the rules that have different results for pods of one node, owner or template, or that refuse
+// ordinary pods or pods without requests, although their scope promises that they do not.
 func scopeErrors(snapshots []*cluster.Snapshot, rules []Rule) []string {
 	opts := DefaultOptions()
 	for _, p := range []Protection{ProtectPVC, ProtectWithoutPDB, ProtectResourceClaims, ProtectRequired} {
@@ -23,7 +23,8 @@ func scopeErrors(snapshots []*cluster.Snapshot, rules []Rule) []string {
 	var found []string
 	for _, s := range snapshots {
 		for _, r := range rules {
-			answers := map[any]string{}
+			const passes = "allows the eviction"
+			answers := map[any]string{OddPodScope: passes, RequestScope: passes}
 			for i := range s.Pods {
 				p := &s.Pods[i]
 				var key any
@@ -34,11 +35,15 @@ func scopeErrors(snapshots []*cluster.Snapshot, rules []Rule) []string {
 					key = p.Node
 				case r.Scope == WorkloadScope && ok:
 					key = owner
+				case r.Scope == TemplateScope:
+					key = p.Template
+				case r.Scope == OddPodScope && p.Ordinary, r.Scope == RequestScope && NewCache().Annotations.OfPod(s, p, nil).IsEmpty():
+					key = r.Scope
 				default:
 					continue
 				}
 				msg, refused := r.Check(Input{Snapshot: s, Pod: p, Now: s.TakenAt, Options: &opts, Cache: NewCache()})
-				answer := "allows the eviction"
+				answer := passes
 				if refused {
 					answer = msg
 				}
@@ -74,12 +79,15 @@ func TestScopes(t *testing.T) {
 // TestWrongScopesAreDetected gives a too wide scope to rules about single pods or workloads.
 func TestWrongScopesAreDetected(t *testing.T) {
 	snapshots := scenarioSnapshots(t)
-	for code, scope := range map[plan.Code]Scope{plan.BarePod: NodeScope, plan.TooFewReplicas: NodeScope, plan.PodTooYoung: WorkloadScope} {
-		rules := slices.Clone(Rules)
-		i := slices.IndexFunc(rules, func(r Rule) bool { return r.Code == code })
-		rules[i].Scope = scope
-		if wrong := scopeErrors(snapshots, rules); !slices.Contains(wrong, string(code)) {
-			t.Errorf("%s with scope %d: no error", code, scope)
+	for code, scopes := range map[plan.Code][]Scope{plan.BarePod: {NodeScope, RequestScope}, plan.TooFewReplicas: {NodeScope, OddPodScope},
+		plan.PodTooYoung: {WorkloadScope, TemplateScope}} {
+		for _, scope := range scopes {
+			rules := slices.Clone(Rules)
+			i := slices.IndexFunc(rules, func(r Rule) bool { return r.Code == code })
+			rules[i].Scope = scope
+			if wrong := scopeErrors(snapshots, rules); !slices.Contains(wrong, string(code)) {
+				t.Errorf("%s with scope %d: no error", code, scope)
+			}
 		}
 	}
 }
@@ -92,7 +100,7 @@ objects:
 - {kind: Deployment, metadata: {name: web}, pods: [2 on n1]}
 `)}
 	s := must.Get(cluster.New(sc.Objects(t)))(t)
-	for scope, want := range map[Scope]int{PlanScope: 2, PodScope: 2, WorkloadScope: 1, NodeScope: 1, TemplateScope: 1} {
+	for scope, want := range map[Scope]int{PlanScope: 2, PodScope: 2, WorkloadScope: 1, NodeScope: 1, TemplateScope: 1, OddPodScope: 0, RequestScope: 0} {
 		calls, opts, cache := 0, DefaultOptions(), NewCache()
 		rules := []Rule{{Code: plan.BarePod, Scope: scope, Check: func(Input) (string, bool) { calls++; return "", false }}}
 		for i := range s.Pods {

@@ -181,7 +181,7 @@ func (c *changingCluster) change() {
 }
 
 func (c *changingCluster) changePod(p *corev1.Pod) {
-	switch c.r.IntN(11) {
+	switch c.r.IntN(16) {
 	case 0:
 		p.Spec.NodeName = c.nodeName()
 	case 1:
@@ -205,6 +205,19 @@ func (c *changingCluster) changePod(p *corev1.Pod) {
 		setPodResources(c.r, p)
 	case 10:
 		p.Spec.NodeName, p.Status.Conditions = "", nil
+	case 11:
+		p.Finalizers = append(p.Finalizers, "example.com/keep")
+	case 12:
+		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "data", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+	case 13:
+		p.Spec.Priority = new(int32(c.r.IntN(3)))
+	case 14:
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodResizePending, Status: corev1.ConditionTrue})
+	case 15:
+		p.OwnerReferences = slices.Clone(p.OwnerReferences)
+		for i := range p.OwnerReferences {
+			p.OwnerReferences[i].Kind = "DaemonSet"
+		}
 	}
 }
 
