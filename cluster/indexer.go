@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -72,7 +73,7 @@ func (x *Indexer) sorted(pods []*corev1.Pod) []indexedPod {
 	}
 	clear(x.pods[len(kept):])
 	if len(kept) > 0 {
-		pods = slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { _, is := changed[p]; return !is })
+		pods = slices.Collect(maps.Keys(changed))
 	}
 	out := make([]indexedPod, 0, len(kept)+len(pods))
 	for _, p := range sortedByName(pods) {

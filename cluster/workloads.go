@@ -27,17 +27,16 @@ type owner struct {
 // controllers by namespace, kind and name.
 type ownerIndex struct {
 	byUID  map[string]*owner
-	byName map[string]*owner
+	byName map[ownerName]*owner
 }
 
-func ownerNameKey(ns, apiVersion, kind, name string) string {
-	return strings.Join([]string{ns, apiGroup(apiVersion), kind, name}, "/")
-}
+type ownerName struct{ namespace, group, kind, name string }
 
 func apiGroup(apiVersion string) string { return schema.FromAPIVersionAndKind(apiVersion, "").Group }
 
 func (b *builder) indexOwners() *ownerIndex {
-	x := &ownerIndex{map[string]*owner{}, map[string]*owner{}}
+	n := len(b.o.ReplicaSets) + len(b.o.Deployments) // usually most owners
+	x := &ownerIndex{make(map[string]*owner, n), make(map[ownerName]*owner, n)}
 	addOwners(b, x, "apps/v1", b.o.ReplicaSets)
 	addOwners(b, x, "v1", b.o.ReplicationControllers)
 	addOwners(b, x, "apps/v1", b.o.Deployments)
@@ -49,11 +48,11 @@ func (b *builder) indexOwners() *ownerIndex {
 }
 
 func addOwners[T object](b *builder, x *ownerIndex, apiVersion string, list []T) {
-	kind := reflect.TypeFor[T]().Elem().Name()
-	for _, o := range sortedByName(list) {
-		key := ownerNameKey(o.GetNamespace(), apiVersion, kind, o.GetName())
+	kind, group, twice := reflect.TypeFor[T]().Elem().Name(), apiGroup(apiVersion), []T(nil)
+	for _, o := range list {
+		key := ownerName{o.GetNamespace(), group, kind, o.GetName()}
 		if x.byName[key] != nil {
-			b.addError("%s %s/%s occurs twice in the snapshot", kind, o.GetNamespace(), o.GetName())
+			twice = append(twice, o)
 			continue
 		}
 		w := &owner{apiVersion, kind, o, desiredReplicas(o)}
@@ -61,6 +60,9 @@ func addOwners[T object](b *builder, x *ownerIndex, apiVersion string, list []T)
 		if uid := string(o.GetUID()); uid != "" {
 			x.byUID[uid] = w
 		}
+	}
+	for _, o := range sortedByName(twice) {
+		b.addError("%s %s/%s occurs twice in the snapshot", kind, o.GetNamespace(), o.GetName())
 	}
 }
 
@@ -89,7 +91,7 @@ func (x *ownerIndex) find(ns string, ref *metav1.OwnerReference) *owner {
 			return w
 		}
 	}
-	w := x.byName[ownerNameKey(ns, ref.APIVersion, ref.Kind, ref.Name)]
+	w := x.byName[ownerName{ns, apiGroup(ref.APIVersion), ref.Kind, ref.Name}]
 	if w != nil && ref.UID != "" && w.object.GetUID() != "" {
 		return nil // another object with the same name
 	}
@@ -156,8 +158,8 @@ func newControllerKey(p *Pod) controllerKey {
 // addWorkloads assigns a workload to every pod. Pods of one controller share an owner chain.
 func (b *builder) addWorkloads() {
 	x := b.indexOwners()
-	chains := map[controllerKey]*ownerChain{}
-	byKey := map[string]*Workload{}
+	chains := make(map[controllerKey]*ownerChain, len(x.byName)/2) // a Deployment has a ReplicaSet
+	byKey := make(map[string]*Workload, len(x.byName)/2)
 	ofPod := make([]*Workload, len(b.s.Pods))
 	var c *ownerChain // of the pod before
 	for i := range b.s.Pods {
@@ -238,7 +240,7 @@ func (b *builder) assignWorkloadIDs(byKey map[string]*Workload, ofPod []*Workloa
 func (s *Snapshot) WorkloadWithoutPods(kind, namespace, name string) *Workload {
 	owners := (&builder{o: s.Objects, s: &Snapshot{}}).indexOwners().byName
 	for _, apiVersion := range [...]string{"apps/v1", "batch/v1", "v1"} {
-		if found := owners[ownerNameKey(namespace, apiVersion, kind, name)]; found != nil {
+		if found := owners[ownerName{namespace, apiGroup(apiVersion), kind, name}]; found != nil {
 			w := newWorkload(namespace, nil, found)
 			w.ID = NoWorkload
 			return &w

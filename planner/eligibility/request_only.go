@@ -18,7 +18,8 @@ import (
 var singlePodOwners = []schema.GroupKind{{Group: "kubevirt.io", Kind: "VirtualMachineInstance"}}
 
 func hasSinglePodOwner(p *cluster.Pod) bool {
-	return p.Controller != nil && slices.Contains(singlePodOwners, schema.FromAPIVersionAndKind(p.Controller.APIVersion, p.Controller.Kind).GroupKind())
+	return len(p.Owners) == 0 && p.Controller != nil && // no snapshot has such an owner
+		slices.Contains(singlePodOwners, schema.FromAPIVersionAndKind(p.Controller.APIVersion, p.Controller.Kind).GroupKind())
 }
 
 // RequestOnly says whether the operator of a pod moves it when it sees the request for its eviction, and how that is

@@ -74,7 +74,7 @@ func worthOfLeaving(t *Tracker, pod cluster.PodID, from cluster.NodeID) leaving 
 			if removed := excess - t.ExcessAfterLeaving(i, pod, from); removed > 0 {
 				g := &t.Goals[i]
 				sum += g.Weight * float64(removed) / float64(t.InitialExcess[i])
-				group, node = group || t.groups[i], node || !t.groups[i]
+				group, node = group || t.kinds[i].group, node || !t.kinds[i].group
 			}
 		}
 		return true

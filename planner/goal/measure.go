@@ -46,7 +46,7 @@ type kind struct {
 }
 
 // kinds has an entry for each kind that the planner can measure.
-var kinds = map[plan.GoalKind]kind{
+var kinds = map[plan.GoalKind]*kind{
 	plan.PodAway:     {newMeasure: newPodAwayMeasure, order: podOrder, stated: true, metByLeaving: true},
 	plan.SkewAtMost:  {newMeasure: newSkewMeasure, order: groupOrder, group: true},
 	plan.CountAtMost: {newMeasure: newCountMeasure, order: groupOrder, group: true, metByLeaving: true},
@@ -70,10 +70,9 @@ type measureCache struct {
 	indexes  map[domainList][]int32
 }
 
-// newMeasure returns the measure of a goal in the snapshot. It panics on an unknown kind.
-func (c *measureCache) newMeasure(g *plan.Goal) Measure {
-	k, known := kinds[g.Kind]
-	if !known {
+// newMeasure returns the measure of a goal of a kind in the snapshot. It panics on an unknown kind, which is nil.
+func (c *measureCache) newMeasure(k *kind, g *plan.Goal) Measure {
+	if k == nil {
 		panic("planner: no measure for goal kind " + string(g.Kind))
 	}
 	return k.newMeasure(c, g)

@@ -45,7 +45,7 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	all := make([]needy, 0, CountUnmet(t, nil)) // a plan may have thousands
 	for i := range t.Goals {
 		if g := &t.Goals[i]; Requests(t, i) && t.Excess(i) > 0 {
-			kind, tried := kinds[g.Kind], stuck[i]
+			kind, tried := t.kinds[i], stuck[i]
 			if kind.stated {
 				tried = 0
 			}
@@ -133,7 +133,7 @@ func (t *Tracker) lowestPriority(g int) int32 {
 // against goals of other kinds. Among such goals, the search is fair to namespaces.
 func InSameTier(t *Tracker, a, b int) bool {
 	x, y := &t.Goals[a], &t.Goals[b]
-	return x.Weight == y.Weight && kinds[x.Kind].order == kinds[y.Kind].order && t.drainRank(a) == t.drainRank(b) && HasMoves(t, a) == HasMoves(t, b)
+	return x.Weight == y.Weight && t.kinds[a].order == t.kinds[b].order && t.drainRank(a) == t.drainRank(b) && HasMoves(t, a) == HasMoves(t, b)
 }
 
 // Namespace returns the namespace of the pods of goal i, or "" for a goal about a node.
@@ -141,7 +141,7 @@ func Namespace(t *Tracker, i int) string { return t.Goals[i].Subject.Namespace }
 
 // InStatedOrder reports whether goal g keeps its place in the order of its strategy. A later goal of the strategy must
 // not overtake it because of other goals.
-func (t *Tracker) InStatedOrder(g int) bool { return kinds[t.Goals[g].Kind].stated }
+func (t *Tracker) InStatedOrder(g int) bool { return t.kinds[g].stated }
 
 // drainRank returns 0 for goals about nodes that are drained first or under pressure, and 1 for others.
 func (t *Tracker) drainRank(i int) int {

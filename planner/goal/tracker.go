@@ -54,7 +54,7 @@ type Tracker struct {
 	// pod may belong to many goals, and the search asks for each of them.
 	moved   int
 	leaving []leaving
-	groups  []bool // by goal: it is about a group of pods
+	kinds   []*kind // by goal
 }
 
 // leaving is what the eviction of a pod could improve, after a number of changes of the goals.
@@ -73,16 +73,16 @@ func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
 // newTracker is NewTracker with the restriction that goals for which counts is false neither ask for moves nor limit
 // them. Their excess does not follow moves.
 func newTracker(s *cluster.Snapshot, goals []plan.Goal, counts func(*plan.Goal) bool) *Tracker {
-	t := &Tracker{Snapshot: s, Goals: goals, groups: make([]bool, len(goals)), Measures: make([]Measure, len(goals)), InitialExcess: make([]int64, len(goals)),
+	t := &Tracker{Snapshot: s, Goals: goals, kinds: make([]*kind, len(goals)), Measures: make([]Measure, len(goals)), InitialExcess: make([]int64, len(goals)),
 		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32,
 			len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts]outsideRoom{}, lowest: map[int]int32{}, Annotations: annotation.NewCache()}
 	cache := &measureCache{s, domainCache{}, requestAmounts{}, map[domainList][]int32{}}
 	for i := range goals {
-		t.Measures[i] = cache.newMeasure(&goals[i])
+		t.kinds[i] = kinds[goals[i].Kind]
+		t.Measures[i] = cache.newMeasure(t.kinds[i], &goals[i])
 		if counts(&goals[i]) {
 			t.Measures[i].watch(t, int32(i))
 		}
-		t.groups[i] = kinds[goals[i].Kind].group
 		t.InitialExcess[i] = max(1, t.Measures[i].Excess())
 	}
 	removeNodesWithGoals(t)
