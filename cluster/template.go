@@ -3,6 +3,7 @@ package cluster
 import (
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,7 +16,10 @@ import (
 // grace period and runtime class, the same labels except CopiedLabels, and no other field by which a scheduler can tell
 // them apart. If a template has several pods, they have no claims, and none of their images is never pulled. Pods with
 // different templates may be alike, too.
-type Template struct{ requests, nonZero Resources }
+type Template struct {
+	requests, nonZero Resources
+	ClassKey          atomic.Value // package placement/model keeps here what it found about the pods
+}
 
 // CopiedLabels are the labels of a node that the API server copies to a pod when it binds the pod to the node
 // (admission plugin PodTopologyLabels, on by default since Kubernetes 1.35).
@@ -31,7 +35,7 @@ func newTemplate(last, k *indexedPod, features *kubeversion.Features) *Template 
 	if sameController(last.controller, k.controller) && alike(last.object, k.object) {
 		return last.template
 	}
-	return &Template{last.template.requests, last.template.nonZero}
+	return &Template{requests: last.template.requests, nonZero: last.template.nonZero}
 }
 
 // alike reports whether both pods are as Template says, if they have the same controller and requests. It returns false

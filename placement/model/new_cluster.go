@@ -100,40 +100,42 @@ func indexNominated(m *Cluster) {
 // groupPods assigns a class to each pod. Pods of one template have one class, unless a profile reads measurements or a
 // selector reads copied labels.
 func groupPods(m *Cluster) {
-	byKey, byTemplate := map[string]*EquivalenceClass{}, map[*cluster.Template]*EquivalenceClass{}
-	var key []byte
-	var c *EquivalenceClass
-	var last *cluster.Template // the template of the class c
-	for i := range m.Snap.Pods {
-		p := &m.Snap.Pods[i]
-		if p.Terminal {
-			continue
-		}
-		if last == nil || p.Template != last {
-			c, last = byTemplate[p.Template], p.Template
-		}
-		if c == nil {
-			labels := labelsOf(m, p)
-			key = m.appendClassKey(key[:0], p, labels)
-			if c = byKey[string(key)]; c == nil {
-				c = newClass(m, p, labels)
-				byKey[string(key)] = c
-				m.addClass(c)
+	byKey, byTemplate := map[string]*EquivalenceClass{}, m.Packing == nil && m.Risk == nil && !m.ReadsCopiedLabels
+	for run := range m.Snap.TemplateRuns() {
+		var c *EquivalenceClass
+		for i := range run {
+			p := &run[i]
+			if p.Terminal {
+				continue
 			}
-			if m.Packing != nil || m.Risk != nil || m.ReadsCopiedLabels || last == nil {
-				last = nil
-			} else {
-				byTemplate[last] = c
+			if c == nil || !byTemplate {
+				key := m.keyOf(p, byTemplate)
+				if c = byKey[key]; c == nil {
+					c = newClass(m, p)
+					byKey[key] = c
+					m.addClass(c)
+				}
 			}
+			c.pods = append(c.pods, p.ID)
+			m.PodClass[p.ID] = c
 		}
-		c.pods = append(c.pods, p.ID)
-		m.PodClass[i] = c
 	}
 }
 
-// appendClassKey appends everything by which a scheduler can tell the pod, with these labels, from others.
-func (m *Cluster) appendClassKey(b []byte, p *cluster.Pod, labels labels.Set) []byte {
-	b = appendKey(b, p, labels)
+// keyOf returns the key of appendClassKey. If all pods of the template have the same, the template keeps it.
+func (m *Cluster) keyOf(p *cluster.Pod, byTemplate bool) string {
+	key, known := p.Template.ClassKey.Load().(string)
+	if !known || !byTemplate {
+		if key = string(m.appendClassKey(nil, p)); byTemplate {
+			p.Template.ClassKey.Store(key)
+		}
+	}
+	return key
+}
+
+// appendClassKey appends everything by which a scheduler can tell the pod from others.
+func (m *Cluster) appendClassKey(b []byte, p *cluster.Pod) []byte {
+	b = appendKey(b, p, labelsOf(m, p))
 	if m.Packing != nil {
 		b = binary.AppendVarint(b, expectedMilliCPU(m, p))
 	}
@@ -153,9 +155,9 @@ func (m *Cluster) addClass(c *EquivalenceClass) {
 	}
 }
 
-func newClass(m *Cluster, p *cluster.Pod, labels labels.Set) *EquivalenceClass {
+func newClass(m *Cluster, p *cluster.Pod) *EquivalenceClass {
 	c := &EquivalenceClass{
-		Namespace: p.Object.Namespace, Labels: labels, Sample: p,
+		Namespace: p.Object.Namespace, Labels: labelsOf(m, p), Sample: p,
 		Profile: m.ProfileOf(p.Object.Spec.SchedulerName), Priority: ptr.Deref(p.Object.Spec.Priority, 0),
 		Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
 	}

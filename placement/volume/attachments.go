@@ -158,8 +158,7 @@ func NewAttachments(st *Storage) *Attachments {
 			continue
 		}
 		p := st.snap.Pods[i].Object
-		claimOf := func(v *corev1.Volume) *corev1.PersistentVolumeClaim { return claimOf(st.snap, p, v) }
-		if list := st.attachables(p, claimOf); len(list) > 0 {
+		if list := st.attachables(p, func(v *corev1.Volume) *corev1.PersistentVolumeClaim { return claimOf(st.snap, p, v) }); len(list) > 0 {
 			a.volumesOf[cluster.PodID(i)] = list
 		}
 	}
