@@ -108,7 +108,7 @@ type submission struct {
 	completed bool // admission has set the priority, the overhead and default resources
 }
 
-// submissionOf returns what the controller of the pod submits. If its template is unknown, it returns the pod and false.
+// submissionOf returns what the controller of the pod submits, or the pod and false if the template is unknown.
 func submissionOf(p *cluster.Pod) (sub submission, template bool) {
 	if t := PodTemplate(p); t != nil {
 		return submission{p.Object.Namespace, "the pod template", &t.ObjectMeta, &t.Spec, false}, true
