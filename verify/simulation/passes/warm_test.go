@@ -22,6 +22,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -50,6 +51,9 @@ func TestWarmPlansAreColdPlans(t *testing.T) {
 			if !reflect.DeepEqual(contents(known), contents(fresh)) {
 				t.Fatalf("seed %d, step %d: the snapshots differ:\n%+v\nwant\n%+v", seed, step, contents(known), contents(fresh))
 			}
+			if got, want := classes(known), classes(fresh); !slices.Equal(got, want) {
+				t.Fatalf("seed %d, step %d: the classes of the pods are %v, want %v", seed, step, got, want)
+			}
 			if warmBytes != coldBytes {
 				t.Fatalf("seed %d, step %d: the warm plan is\n%s\nwant\n%s", seed, step, warmBytes, coldBytes)
 			}
@@ -72,6 +76,15 @@ func contents(s *cluster.Snapshot) []any {
 		pods[i].Template, pods[i].Mark = nil, cluster.UnknownMark
 	}
 	return []any{pods, s.Nodes, s.Workloads, s.Budgets, s.Services, s.UnknownNodePods, s.Unattempted, s.Usage}
+}
+
+// classes returns the number of each pod's equivalence class.
+func classes(s *cluster.Snapshot) []int {
+	m, out := placement.NewClusterModel(s, placement.Options{}), make([]int, len(s.Pods))
+	for i := range out {
+		out[i] = m.Cluster.ClassNumber(cluster.PodID(i))
+	}
+	return out
 }
 
 func randomObjects(r *rand.Rand, seed uint64) *cluster.Objects {
