@@ -51,10 +51,7 @@ func (m *ClusterModel) replacementByNode(p cluster.PodID) *cycle.Replacement {
 	}
 	in.Volumes = m.Cluster.Storage.PlacePod(pod, !in.Profile.Disabled[scheduler.NodeVolumeLimits])
 	in.DropDisabledFilters()
-	if m.Cluster.ReadsCopiedLabels {
-		in.Err = cycle.CheckSelectors(c)
-	}
-	if in.Err == nil {
+	if in.Err = cycle.CheckSelectors(m.Cluster, c); in.Err == nil {
 		in.UnknownNamespaceReason = cycle.UnknownNamespaceReason(m.Cluster, c)
 	}
 	return in

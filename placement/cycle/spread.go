@@ -43,9 +43,9 @@ type SpreadRules struct {
 }
 
 // CheckSelectors returns an error if a selector of the pod's spread constraints or inter-pod affinity is invalid.
-func CheckSelectors(c *model.EquivalenceClass) error {
+func CheckSelectors(m *model.Cluster, c *model.EquivalenceClass) error {
 	spec := &c.Sample.Object.Spec
-	for i := range spec.TopologySpreadConstraints {
+	for i := 0; m.ReadsCopiedLabels && i < len(spec.TopologySpreadConstraints); i++ { // otherwise the model has read them
 		t := &spec.TopologySpreadConstraints[i]
 		if _, err := metav1.LabelSelectorAsSelector(t.LabelSelector); err != nil {
 			return fmt.Errorf("reading the labelSelector of the spread constraint on %s: %w", t.TopologyKey, err)

@@ -138,8 +138,7 @@ type EquivalenceClass struct {
 	ExpectedMilliCPU int64        // milliCPU that TargetLoadPacking expects a pod to use; 0 if no profile uses it
 	RiskAmounts      *RiskAmounts // for trimaran's plugins about risk; nil if no profile uses them
 	pods             []cluster.PodID
-	owner            Owner
-	ownerKnown       bool
+	owner            Owner // the zero value if it is not known
 	Priority         int32
 	Ports            []HostPort
 	Disks            []volume.Disk

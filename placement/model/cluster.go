@@ -187,7 +187,7 @@ func (m *Cluster) OwnerOf(p *cluster.Pod) (Owner, bool) {
 	c, class := p.Controller, m.PodClass[p.ID]
 	switch {
 	case class != nil:
-		return class.owner, class.ownerKnown
+		return class.owner, class.owner != Owner{}
 	case c == nil:
 		return Owner{}, false
 	}

@@ -105,10 +105,10 @@ func groupPods(m *Cluster) {
 		var c *EquivalenceClass
 		for i := range run {
 			p := &run[i]
-			if p.Terminal {
+			switch {
+			case p.Terminal:
 				continue
-			}
-			if c == nil || !byTemplate {
+			case c == nil || !byTemplate:
 				key := m.keyOf(p, byTemplate)
 				if c = byKey[key]; c == nil {
 					c = newClass(m, p)
@@ -161,8 +161,8 @@ func newClass(m *Cluster, p *cluster.Pod) *EquivalenceClass {
 		Profile: m.ProfileOf(p.Object.Spec.SchedulerName), Priority: ptr.Deref(p.Object.Spec.Priority, 0),
 		Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
 	}
-	c.owner, c.ownerKnown = m.OwnerOf(p)
-	c.ReplacedAfterGone = c.ownerKnown && c.owner.WaitsForVictim || p.Controller != nil && p.Controller.Kind == "StatefulSet"
+	c.owner, _ = m.OwnerOf(p)
+	c.ReplacedAfterGone = c.owner.WaitsForVictim || p.Controller != nil && p.Controller.Kind == "StatefulSet"
 	if m.Packing != nil {
 		c.ExpectedMilliCPU = expectedMilliCPU(m, p)
 	}
