@@ -25,6 +25,7 @@ type exhaustiveSearch struct {
 	targets  [][]cluster.NodeID // by evictable pod: other nodes that could run it if they were empty
 	moved    []bool
 	steps    []podMove
+	first    map[cluster.PodID]cluster.PodID // results of firstAlike
 }
 
 // podMove is one executed move.
@@ -55,7 +56,7 @@ type goalState struct {
 
 func newExhaustiveSearch(p problem) *exhaustiveSearch {
 	g := &exhaustiveSearch{s: p.s, opts: p.options(), mayEvict: make([]bool, len(p.s.Pods)),
-		targets: make([][]cluster.NodeID, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods))}
+		targets: make([][]cluster.NodeID, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods)), first: map[cluster.PodID]cluster.PodID{}}
 	g.model = placement.NewClusterModel(p.s, g.opts.Placement)
 	for _, goal := range p.goals() {
 		g.goals = append(g.goals, g.newGoalState(goal))

@@ -2,7 +2,6 @@ package quality
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -366,16 +365,4 @@ func (g *exhaustiveSearch) fewestEvictions(x *goalState, amount int64) (n int, r
 		rest -= sizes[n]
 	}
 	return n, max(0, rest)
-}
-
-// stateKey identifies a state by the nodes of the moved pods. The order of the moves does not matter.
-func (g *exhaustiveSearch) stateKey() string {
-	moved := slices.Clone(g.steps)
-	slices.SortFunc(moved, func(a, b podMove) int { return cmp.Compare(a.pod, b.pod) })
-	var b []byte
-	for _, h := range moved {
-		b = binary.AppendUvarint(b, uint64(h.pod))
-		b = binary.AppendUvarint(b, uint64(h.to))
-	}
-	return string(b)
 }
