@@ -37,6 +37,8 @@ type Settings struct {
 	// BatchSize is the maximum number of moves between two snapshots within a wave; 0 means the
 	// whole wave. See evictor.BatchSize.
 	BatchSize int
+	// PerPass is the limit of moves per pass. The heap grows more while a large plan is made.
+	PerPass plan.CountLimit
 	// MaxPlanTime bounds the time for one plan; 0 means no bound. See package work.
 	MaxPlanTime time.Duration
 	// StepTimeout bounds a step of a pass for CheckProgress; 0 means no bound. See the function StepTimeout.

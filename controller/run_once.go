@@ -78,7 +78,7 @@ func (p *pass) makePlan(ctx context.Context) error {
 	begun := p.Clock.Now()
 	unlimit := limitPlanning(ctx, p.snapshot, p.Clock, p.MaxPlanTime)
 	p.Trust.WithoutChecks(func() {
-		defer heap.Planning()()
+		defer heap.Planning(p.PerPass.For(len(p.snapshot.Pods)))()
 		goals := Goals(p.snapshot, p.Strategies, p.due)
 		p.report.Plan = p.markStateUnknown(p.Planner.Plan(p.snapshot, p.journal.state, goals, p.snapshot.TakenAt))
 	})

@@ -23,7 +23,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
-	"github.com/evenkeel-project/evenkeel/internal/heap"
 	"github.com/evenkeel-project/evenkeel/internal/retry"
 )
 
@@ -104,7 +103,6 @@ func (o *Observer) WaitForSync(ctx context.Context) error {
 			return err
 		}
 		if o.Synced() {
-			heap.Settle()
 			return nil
 		}
 		select {

@@ -204,7 +204,7 @@ func TestPeakMemory(t *testing.T) {
 		}
 		goalsTook := time.Since(began) - took
 		planning.Lock()
-		planned := heap.Planning()
+		planned := heap.Planning(500)
 		p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 		planned()
 		planning.Unlock()

@@ -130,7 +130,7 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 	c.Store, c.History, c.Breaker = s.store, conf.HistoryOptions(), conf.BreakerOptions()
 	s.records.Holder = s.lease.Identity
 	s.records.Retention = records.Retention{Keep: time.Duration(conf.History.Keep), MaxBytes: records.MaxBytes}
-	c.Records, c.MaxPlanTime = s.records, time.Duration(conf.Limits.MaxPlanTime)
+	c.Records, c.PerPass, c.MaxPlanTime = s.records, conf.Limits.PerPass, time.Duration(conf.Limits.MaxPlanTime)
 	c.StepTimeout = controller.StepTimeout(time.Duration(conf.Guards.MaxGracePeriod), time.Duration(conf.Evictor.VerifyTimeout))
 	if conf.DryRun {
 		c.Observer = dryRunObserver{s.observer, p}

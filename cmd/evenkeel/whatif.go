@@ -45,7 +45,7 @@ var unlimited = limits.Options{PerPass: plan.Unlimited(), PerNode: plan.Unlimite
 
 // plan makes the plan for the input.
 func (in *planningInput) plan() plan.Plan {
-	defer heap.Planning()()
+	defer heap.Planning(in.options.Limits.PerPass.For(len(in.snapshot.Pods)))()
 	return in.planner.Plan(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
 }
 
@@ -60,7 +60,7 @@ func (in *planningInput) advisor(p plan.Plan, maxPlans int) *impact.Advisor {
 			if err != nil {
 				return plan.Plan{}, false
 			}
-			defer heap.Planning()()
+			defer heap.Planning(len(s.Pods))()
 			p := again.Plan(s, in.state, goals, s.TakenAt)
 			return p, !s.Work.Stopped()
 		}}

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// readingHeadroom, planningHeadroom and headroom are how many bytes the heap may grow between two garbage
-	// collections: before Settle, while a plan is made, and otherwise. A constant number suits the first list of a
-	// large cluster, which allocates ten times what it keeps: few collections while little is kept, and a low peak at
-	// the end. A plan without limits for 5,000 nodes allocates as much as planningHeadroom. What it allocates is
-	// garbage soon, and the wait for an eviction takes much longer, with a low peak.
-	readingHeadroom, planningHeadroom, headroom = 160 << 20, 256 << 20, 64 << 20
+	// planningHeadroom and headroom are how many bytes the heap may grow between two garbage collections: while a plan
+	// of more than fewMoves is made, and otherwise. A plan without limits for 5,000 nodes allocates as much as
+	// planningHeadroom, most of which is garbage soon. A smaller plan, and the evictions afterwards, take a low peak
+	// rather than few collections.
+	planningHeadroom, headroom = 256 << 20, 64 << 20
+	fewMoves                   = 1000
 	// maxPercent and minPercent limit GOGC, so that a small heap stays small, and a huge one is not always collected.
 	maxPercent, minPercent = 100, 20
 	// memoryLimitFraction is the share of the container's memory limit that the Go runtime may use. The remaining
@@ -43,15 +43,14 @@ func Tune(getenv func(string) string, readFile func(string) ([]byte, error)) (st
 	return process.stop
 }
 
-// Settle tells that the program has read the cluster, so that it now keeps most of what it will keep. Without Tune,
-// Settle does nothing.
-func Settle() { process.allow(headroom) }
-
-// Planning tells that the program makes a plan until it calls the result. Without Tune, it does nothing. If plans
-// overlap, the first that ends ends it for all.
-func Planning() (ended func()) {
+// Planning tells that the program makes a plan of at most so many moves until it calls the result. Without Tune, it does
+// nothing. If plans overlap, the first that ends ends it for all.
+func Planning(moves int) (ended func()) {
+	if moves <= fewMoves {
+		return func() {}
+	}
 	process.allow(planningHeadroom)
-	return Settle
+	return func() { process.allow(headroom) }
 }
 
 // process sets GOGC after each garbage collection.
@@ -72,7 +71,7 @@ func (a *adaptation) allow(headroom uint64) {
 
 func (a *adaptation) start() {
 	a.mu.Lock()
-	a.active, a.headroom = true, readingHeadroom
+	a.active, a.headroom = true, headroom
 	a.mu.Unlock()
 	a.set()
 	a.repeat()

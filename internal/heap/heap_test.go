@@ -57,7 +57,8 @@ func TestPercent(t *testing.T) {
 	}
 }
 
-// TestGrowingHeap checks that GOGC follows the live heap over several garbage collections, and that Settle lowers it.
+// TestGrowingHeap checks that GOGC follows the live heap over several garbage collections, and that only a large plan
+// raises it.
 func TestGrowingHeap(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
@@ -76,17 +77,18 @@ func TestGrowingHeap(t *testing.T) {
 			}
 		}
 	}
-	grow(200, 60, 80)
-	grow(200, 33, 40)
-	Settle()
-	if got := gogc(); got < minPercent || got > 32 {
-		t.Errorf("GOGC is %d after Settle, want %d to 32", got, minPercent)
+	grow(150, 35, 43)
+	grow(100, 22, 26)
+	ended := Planning(fewMoves)
+	if got := gogc(); got > 26 {
+		t.Errorf("GOGC is %d while a small plan is made", got)
 	}
-	ended := Planning()
-	if got := gogc(); got < 40 {
-		t.Errorf("GOGC is %d while a plan is made, want at least 40", got)
+	ended()
+	ended = Planning(fewMoves + 1)
+	if got := gogc(); got < 80 {
+		t.Errorf("GOGC is %d while a plan is made, want at least 80", got)
 	}
-	if ended(); gogc() > 32 {
+	if ended(); gogc() > 26 {
 		t.Errorf("GOGC is %d after a plan", gogc())
 	}
 	runtime.KeepAlive(kept)
@@ -98,11 +100,15 @@ func gogc() int {
 	return int(got[0].Value.Uint64())
 }
 
-// TestSettleWithoutTune checks that Settle changes nothing in a program that did not call Tune.
-func TestSettleWithoutTune(t *testing.T) {
+// TestPlanningWithoutTune checks that Planning changes nothing in a program that did not call Tune.
+func TestPlanningWithoutTune(t *testing.T) {
 	before := debug.SetGCPercent(70)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
-	if Settle(); gogc() != 70 {
-		t.Errorf("GOGC is %d", gogc())
+	ended := Planning(math.MaxInt)
+	if during := gogc(); during != 70 {
+		t.Errorf("GOGC is %d", during)
+	}
+	if ended(); gogc() != 70 {
+		t.Errorf("GOGC is %d afterwards", gogc())
 	}
 }
