@@ -109,6 +109,7 @@ func (d *podDecoder) decode(message []byte) (*corev1.Pod, error) {
 	})
 	stripConditions(&p.Status)
 	p.ManagedFields = []metav1.ManagedFieldsEntry{} // see stripAndIntern
+	d.intern.internObject(p)                        // before the other pods of a list take memory
 	return p, err
 }
 

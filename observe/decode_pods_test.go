@@ -113,6 +113,21 @@ func TestDecodedPods(t *testing.T) {
 	}
 }
 
+// TestDecodedPodsShare checks that a pod shares with others as soon as it is decoded, before its list ends.
+func TestDecodedPodsShare(t *testing.T) {
+	messages, _ := encodedCluster(t)
+	d, lists := newPodDecoder(newInternCache()), map[any]bool{}
+	var pods []*corev1.Pod
+	for _, m := range messages[:400] {
+		p := must.Get(d.decode(m))(t)
+		pods = append(pods, p)
+		lists[&p.Spec.Containers[0]], lists[&p.Status.ContainerStatuses[0]], lists[&p.OwnerReferences[0]] = true, true, true
+	}
+	if len(lists) > 3*2*len(pods)/20 {
+		t.Errorf("%d pods have %d lists", len(pods), len(lists))
+	}
+}
+
 // TestMalformedPods checks that no end of a message, and no changed byte, makes a podDecoder panic.
 func TestMalformedPods(t *testing.T) {
 	messages, _ := encodedCluster(t)
