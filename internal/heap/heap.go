@@ -43,8 +43,8 @@ func Tune(getenv func(string) string, readFile func(string) ([]byte, error)) (st
 	return process.stop
 }
 
-// Planning tells that the program makes a plan of at most so many moves until it calls the result. Without Tune, it does
-// nothing. If plans overlap, the first that ends ends it for all.
+// Planning tells that the program makes a plan of at most so many moves until it calls the result. Without Tune, it
+// does nothing. If plans overlap, the first that ends ends it for all.
 func Planning(moves int) (ended func()) {
 	if moves <= fewMoves {
 		return func() {}
