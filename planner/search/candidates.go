@@ -14,7 +14,7 @@ func (c *rounds) candidates(g int) []candidate {
 	of := &c.sim.Goals.Goals[g]
 	tried := c.triedMark(g)
 	for _, id := range c.problem.PodsOf(g) {
-		if c.waves.moved[id] || c.triedIn[id] == tried {
+		if c.waves.moved[id] || c.triedIn[id] == tried || c.waves.staysUnlikely(id) {
 			continue
 		}
 		from := c.sim.NodeOf(id)

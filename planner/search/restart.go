@@ -19,6 +19,7 @@ func (c *rounds) rewind(made []Step) {
 		c.waves.moved[m.Pod] = false
 	}
 	c.waves.moves, c.waves.hinted = nil, nil
+	clear(c.waves.unlikely)
 	c.account.Rejections.ForgetLimits()
 	c.waves.current.begin(c.problem.newConsumed(), 1)
 	c.round++

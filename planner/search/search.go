@@ -36,7 +36,9 @@ type search struct {
 func newSearch(p *Problem) *search {
 	sim := p.Start.Clone()
 	sim.predictions = new(int)
-	w := &waves{problem: p, sim: sim, account: p.Account.clone(sim), moved: make([]bool, len(sim.Snapshot.Pods))}
+	pods := len(sim.Snapshot.Pods)
+	w := &waves{problem: p, sim: sim, account: p.Account.clone(sim), moved: make([]bool, pods), unlikely: make([]int, pods),
+		movesOf: map[cluster.WorkloadID]int{}}
 	return &search{problem: p, sim: sim, account: w.account, waves: w, rounds: newRounds(w)}
 }
 
@@ -218,6 +220,7 @@ func (c *search) finalPass() {
 	for {
 		was, wave := len(c.waves.moves), c.waves.current.number
 		var todo []int
+		clear(c.waves.unlikely)
 		for _, c.waves.current.mayHint = range c.sim.hintPhases() {
 			if todo = c.rounds.affordableGoals(effort); len(todo) == 0 {
 				break
