@@ -15,10 +15,9 @@ import (
 // least coverDepth of them, whichever other nodes are feasible. At most maxLost of them may not count for a pod: they
 // lost room, refuse the pod, or have pods that a score counts per node.
 const (
-	coverDepth  = 24
-	maxLost     = 16
-	maxPossible = 1500 // nodes that PossibleWinners lists
-	maxCovered  = 16   // divisions of the nodes into groups with covers
+	coverDepth = 24
+	maxLost    = 16
+	maxCovered = 16 // divisions of the nodes into groups with covers
 )
 
 type cover struct {
@@ -68,8 +67,8 @@ func (q *Predictor) PossibleWinners(in *cycle.Replacement, p cluster.PodID, from
 	if !ok {
 		return nil, false
 	}
-	q.bounds.possible, ok = q.possibleWinners(least)
-	return q.bounds.possible, ok
+	q.bounds.possible = q.possibleWinners(least)
+	return q.bounds.possible, true
 }
 
 // Feasible returns the nodes that pass every filter once the victim is gone; see prediction.State. The set is valid
@@ -172,9 +171,8 @@ func (q *Predictor) leastBalanced(balance int64) int64 {
 	return weight * max(balance-change, 0)
 }
 
-// possibleWinners lists the feasible nodes whose total score may reach least. The result ok is false if there are too
-// many.
-func (q *Predictor) possibleWinners(least int64) (list []cluster.NodeID, ok bool) {
+// possibleWinners lists the feasible nodes whose total score may reach least.
+func (q *Predictor) possibleWinners(least int64) (list []cluster.NodeID) {
 	groups := q.pod.view.groups
 	list = q.bounds.possible[:0]
 	for g, mine := range groups.bits {
@@ -184,9 +182,6 @@ func (q *Predictor) possibleWinners(least int64) (list []cluster.NodeID, ok bool
 			if q.nodes.countByFree[f] == 0 {
 				continue
 			}
-			if len(list) > maxPossible {
-				return list, false
-			}
 			for i, word := range q.nodes.positionsByFree[f][first : first+len(mine)] {
 				for word &= mine[i] & q.feasible.bits[first+i]; word != 0; word &= word - 1 {
 					list = append(list, q.nodes.model.NodeOrder[(first+i)<<6+bits.TrailingZeros64(word)])
@@ -194,7 +189,7 @@ func (q *Predictor) possibleWinners(least int64) (list []cluster.NodeID, ok bool
 			}
 		}
 	}
-	return list, true
+	return list
 }
 
 // coversOf returns the covers by group. Those that are not found yet are empty.

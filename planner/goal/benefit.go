@@ -62,10 +62,11 @@ func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float
 // worthOfLeaving returns what the eviction of a pod from its node could improve now.
 func worthOfLeaving(t *Tracker, pod cluster.PodID, from cluster.NodeID) leaving {
 	if t.leaving == nil {
-		t.leaving = make([]leaving, len(t.Snapshot.Pods))
+		t.leaving, t.changedAt = make([]leaving, len(t.Snapshot.Pods)), make([]int, len(t.Goals))
 	}
 	known := &t.leaving[pod]
-	if known.moved == t.moved+1 {
+	unchanged := func(i int) bool { return t.changedAt[i] < known.moved }
+	if known.from == from && known.moved > t.askedAt && t.EachAffected(pod, from, cluster.NoNode, unchanged) {
 		return *known
 	}
 	node, group, sum := false, false, 0.0
@@ -79,7 +80,7 @@ func worthOfLeaving(t *Tracker, pod cluster.PodID, from cluster.NodeID) leaving 
 		}
 		return true
 	})
-	*known = leaving{t.moved + 1, sum, node && group}
+	*known = leaving{t.moved + 1, from, sum, node && group}
 	return *known
 }
 

@@ -108,7 +108,7 @@ func (t Emptying) Start(goals []int, closed []cluster.NodeID) {
 	for _, n := range closed {
 		t.closed[n] = 0
 	}
-	t.moved++ // the goals ask for other pods now
+	t.askAnew()
 }
 
 // NotTargets returns the nodes on which no replacement of a NodeEmpty may land.
@@ -123,7 +123,7 @@ func NotTargets(g *plan.Goal) (out []cluster.NodeID) {
 
 // Stop ends Start. Nodes that are empty now stay closed.
 func (t Emptying) Stop() {
-	t.moved++
+	t.askAnew()
 	openNodes(t.Tracker)
 	for _, i := range t.toEmpty {
 		m := t.Measures[i].(*emptyMeasure)

@@ -193,7 +193,13 @@ func (t *Tracker) begin() {
 		t.InitialExcess[i] = max(1, m.Excess())
 	}
 	t.First = t.FirstGoals()
+	t.askAnew()
+}
+
+// askAnew records that the goals ask for other pods now.
+func (t *Tracker) askAnew() {
 	t.moved++
+	t.askedAt = t.moved
 }
 
 // sortedByKey sorts goals by their keys, and computes each key once. It names the groups of goals with the same key.

@@ -50,16 +50,19 @@ type Tracker struct {
 	lowest  map[int]int32 // caches the results of lowestPriority
 	// Annotations caches the parsed annotations of nodes and pods.
 	Annotations *annotation.Cache
-	// moved counts the changes of the goals. leaving caches, by pod, what its leaving is worth until the next change: a
-	// pod may belong to many goals, and the search asks for each of them.
-	moved   int
-	leaving []leaving
-	kinds   []*kind // by goal
+	// moved counts the moves, and the times when the goals began to ask for other pods; askedAt is the last of these.
+	// leaving caches, by pod, what its leaving is worth until one of its goals changes. changedAt has the last change by
+	// goal.
+	moved, askedAt int
+	changedAt      []int
+	leaving        []leaving
+	kinds          []*kind // by goal
 }
 
-// leaving is what the eviction of a pod could improve, after a number of changes of the goals.
+// leaving is what the eviction of a pod from a node could improve, after a number of changes of the goals.
 type leaving struct {
 	moved        int // plus one; 0: not known
+	from         cluster.NodeID
 	benefit      float64
 	nodeAndGroup bool
 }
@@ -92,7 +95,7 @@ func newTracker(s *cluster.Snapshot, goals []plan.Goal, counts func(*plan.Goal) 
 // Clone returns a copy that follows moves independently.
 func (t *Tracker) Clone() *Tracker {
 	c := *t
-	c.leaving = nil
+	c.leaving, c.changedAt = nil, nil
 	c.Headroom = slices.Clone(t.Headroom)
 	for i := range c.Headroom {
 		c.Headroom[i].ByNode = slices.Clone(c.Headroom[i].ByNode)
@@ -132,7 +135,12 @@ func (t *Tracker) ReportedExcess(i int) float64 { return t.Measures[i].Reported(
 // Move records that the pod moves. Either node may be NoNode.
 func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 	t.moved++
-	t.EachAffected(pod, from, to, func(i int) bool { t.Measures[i].Move(pod, from, to); return true })
+	t.EachAffected(pod, from, to, func(i int) bool {
+		if t.Measures[i].Move(pod, from, to); t.changedAt != nil {
+			t.changedAt[i] = t.moved
+		}
+		return true
+	})
 	if t.Snapshot.Pods[pod].Terminal {
 		return // it uses nothing
 	}
