@@ -1,10 +1,12 @@
 package search
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
@@ -54,6 +56,60 @@ func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 			if _, known := c.waves.current.unlandable.of(c.sim, 0); known {
 				t.Errorf("steer %s: a rejection from before the move is cached again", steer)
 			}
+		}
+	}
+}
+
+// TestUnlikelyLandings checks that a pod whose landing is refused far below minConfidence in a sampled cluster is no
+// candidate until a pod of its workload moves, or the search starts anew or makes its final pass.
+func TestUnlikelyLandings(t *testing.T) {
+	for _, steer := range []hints.Kind{hints.None, hints.Taint} {
+		c := newSmallSearch(t, 150, []string{"n0 a 3", "n0 a 3", "n0 a 3"}, func(o *Options) { o.Steer = steer }, halfUsedGoals("cpu", 0)...)
+		c.waves.scope, c.rounds.round = anyGoal, 1
+		isCandidate := func(pod cluster.PodID) bool {
+			return slices.ContainsFunc(c.rounds.candidates(0), func(x candidate) bool { return x.pod == pod })
+		}
+		refuse := func() {
+			t.Helper()
+			may := c.sim.MayTake(1)
+			saved := slices.Clone(may)
+			clear(may)
+			may[7] = true   // of 149 nodes that may win
+			c.sim.version++ // else unlandable knows the refusal
+			if a, why := c.waves.join(c.waves.moveFor(1, 0), 0); a != Refused {
+				t.Fatalf("%v, %+v: want a refusal", a, why)
+			}
+			copy(may, saved)
+			if steer == hints.None == isCandidate(1) {
+				t.Fatalf("steer %s: p1 is a candidate: %t", steer, isCandidate(1))
+			}
+		}
+		refuse()
+		if a, why := c.waves.join(c.waves.moveFor(0, 0), 0); a != Admitted || !isCandidate(1) {
+			t.Fatalf("steer %s: %v, %+v: p1 is no candidate after the move of p0", steer, a, why)
+		}
+		refuse()
+		if c.waves.openWave(); !isCandidate(1) {
+			t.Error("p1 is no candidate in a new part of the search")
+		}
+		refuse()
+		if c.rounds.restart(); !isCandidate(1) {
+			t.Error("p1 is no candidate in the next attempt")
+		}
+		refuse()
+		if c.finalPass(); !c.waves.moved[1] && !c.waves.moved[2] {
+			t.Error("the final pass moved neither p1 nor p2")
+		}
+	}
+	c := newSmallSearch(t, 3, []string{"n0 a 3"}, nil, halfUsedGoals("cpu", 0)...)
+	sampled := &prediction.Prediction{Gone: prediction.State{SampleSize: 100}}
+	for _, x := range []struct {
+		confidence float64
+		predicted  *prediction.Prediction
+		want       bool
+	}{{0.84, sampled, true}, {0.86, sampled, false}, {0, &prediction.Prediction{}, false}, {0, nil, false}} {
+		if l := (Landing{Confidence: x.confidence, predicted: x.predicted}); c.waves.isUnlikely(&l) != x.want {
+			t.Errorf("%+v: want %t", x, x.want)
 		}
 	}
 }
