@@ -57,3 +57,44 @@ func TestBenefitFollowsEmptying(t *testing.T) {
 		t.Errorf("benefit %v before, %v during and %v after the emptying of the node, want 0, more than 0, and 0", before, during, after)
 	}
 }
+
+// TestBenefitFollowsMoves compares what leaving is worth after each of many moves with a Tracker that has no cache.
+func TestBenefitFollowsMoves(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	s := must.Get(cluster.New(simulation.Uneven(r, 12, 240)))(t)
+	var goals []plan.Goal
+	for i := range s.Workloads[:len(s.Workloads)/2] {
+		goals = append(goals, plan.Goal{Kind: plan.SkewAtMost, TopologyKey: limits.ZoneKey, Domains: domainsOf(s), Limit: 1, Weight: 1,
+			Pods: s.Workloads[i].Pods})
+	}
+	for i := range s.Nodes[:len(s.Nodes)/2] {
+		goals = append(goals, plan.Goal{Kind: plan.NodeBelow, Node: cluster.NodeID(i), Resource: "cpu", Limit: 0.5, Weight: 1})
+	}
+	tr, on, changed := NewTracker(s, goals), make([]cluster.NodeID, len(s.Pods)), 0
+	for i := range s.Pods {
+		on[i] = s.Pods[i].Node
+	}
+	for range 200 {
+		pod, to := cluster.PodID(r.IntN(len(s.Pods))), cluster.NodeID(r.IntN(len(s.Nodes)))
+		tr.Move(pod, on[pod], to)
+		on[pod] = to
+		fresh := tr.Clone()
+		for p, n := range on {
+			p := cluster.PodID(p)
+			before := leaving{}
+			if tr.leaving != nil {
+				before = tr.leaving[p]
+			}
+			got := worthOfLeaving(tr, p, n)
+			if want := worthOfLeaving(fresh, p, n); got.benefit != want.benefit || got.nodeAndGroup != want.nodeAndGroup {
+				t.Fatalf("pod %d on node %d: %+v, want %+v", p, n, got, want)
+			}
+			if got.benefit != before.benefit {
+				changed++
+			}
+		}
+	}
+	if changed < 1000 {
+		t.Errorf("only %d values changed", changed)
+	}
+}
