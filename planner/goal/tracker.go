@@ -50,9 +50,9 @@ type Tracker struct {
 	lowest  map[int]int32 // caches the results of lowestPriority
 	// Annotations caches the parsed annotations of nodes and pods.
 	Annotations *annotation.Cache
-	// moved counts the moves, and the times when the goals began to ask for other pods; askedAt is the last of these.
-	// leaving caches, by pod, what its leaving is worth until one of its goals changes. changedAt has the last change by
-	// goal.
+	// moved counts the moves, and the times when the goals began to ask for other pods; askedAt is the last of
+	// these. leaving caches, by pod, what its leaving is worth until one of its goals changes. changedAt has the last
+	// change of each goal.
 	moved, askedAt int
 	changedAt      []int
 	leaving        []leaving

@@ -19,8 +19,8 @@ type waves struct {
 	hinted     [][]cluster.NodeID // nodes hinted in each closed wave
 	scope      scope
 	nodeBuffer []cluster.NodeID // buffer of countAcceptable
-	// unlikely has, by pod, the number of moves of its workload, plus 1, when its landing was refused as isUnlikely; 0 if
-	// it was not. movesOf has the number of moves now.
+	// unlikely has, by pod, the number of moves of its workload, plus 1, when its landing was refused as isUnlikely; 0
+	// if it was not. movesOf has the number of moves now.
 	unlikely []int
 	movesOf  map[cluster.WorkloadID]int
 }
