@@ -86,15 +86,15 @@ func TestUnlikelyLandings(t *testing.T) {
 		}
 		refuse()
 		if a, why := c.waves.join(c.waves.moveFor(0, 0), 0); a != Admitted || !isCandidate(1) {
-			t.Fatalf("steer %s: %v, %+v: p1 is no candidate after the move of p0", steer, a, why)
+			t.Fatalf("steer %s: %v, %+v: p1 is not a candidate after the move of p0", steer, a, why)
 		}
 		refuse()
 		if c.waves.openWave(); !isCandidate(1) {
-			t.Error("p1 is no candidate in a new part of the search")
+			t.Error("p1 is not a candidate in a new part of the search")
 		}
 		refuse()
 		if c.rounds.restart(); !isCandidate(1) {
-			t.Error("p1 is no candidate in the next attempt")
+			t.Error("p1 is not a candidate in the next attempt")
 		}
 		refuse()
 		if c.finalPass(); !c.waves.moved[1] && !c.waves.moved[2] {
