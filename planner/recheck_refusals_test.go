@@ -89,7 +89,7 @@ func TestRecheckRefusals(t *testing.T) {
 			0, plan.Dropped, plan.EvictNever, "never"},
 		{"a budget blocks it", []string{"web-6c8f-00"}, nil, []string{`{kind: PodDisruptionBudget, metadata: {name: web, generation: 1}, spec: {maxUnavailable: 0,
   selector: {matchLabels: {app: web}}}, status: {disruptionsAllowed: 0, expectedPods: 2, currentHealthy: 2, desiredHealthy: 2, observedGeneration: 1}}`},
-			0, plan.Blocked, plan.BlockedByPDB, "pdb shop/web allows 0"},
+			0, plan.Blocked, plan.BlockedByPDB, "pdb shop/web never allows the eviction of a healthy pod"},
 		{"the Job would fail", []string{"sum-0", "sum-1"}, nil, nil, 1, plan.Dropped, plan.JobWouldFail,
 			"failure 3 of Job sum, above its backoffLimit 2"},
 		{"the landing depends on the order", []string{"spread-6c8f-00", "spread-6c8f-01"}, nil, nil, 1, plan.Dropped, plan.PremiseChanged,
