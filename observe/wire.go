@@ -3,6 +3,8 @@ package observe
 import (
 	"encoding/binary"
 	"errors"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // fieldSet is a set of field numbers of a protobuf message. Numbers above 63 are in no set.
@@ -31,39 +33,22 @@ var errWire = errors.New("the protobuf message is malformed")
 // the bytes of its value.
 func eachField(message []byte, do func(number uint64, field, value []byte) error) error {
 	for len(message) > 0 {
-		tag, n := binary.Uvarint(message)
-		if n <= 0 {
-			return errWire
+		number, kind, tag := protowire.ConsumeTag(message)
+		if tag < 0 {
+			return protowire.ParseError(tag)
 		}
-		end, value := n, []byte(nil)
-		switch tag & 7 {
-		case 0:
-			_, size := binary.Uvarint(message[n:])
-			if size <= 0 {
-				return errWire
-			}
-			end += size
-		case 1:
-			end += 8
-		case 2:
-			length, size := binary.Uvarint(message[n:])
-			if size <= 0 || length > uint64(len(message)-n-size) {
-				return errWire
-			}
-			end += size + int(length)
-			value = message[n+size : end]
-		case 5:
-			end += 4
-		default:
-			return errWire
+		length := protowire.ConsumeFieldValue(number, kind, message[tag:])
+		if length < 0 {
+			return protowire.ParseError(length)
 		}
-		if end > len(message) {
-			return errWire
+		var value []byte
+		if kind == protowire.BytesType {
+			value, _ = protowire.ConsumeBytes(message[tag:])
 		}
-		if err := do(tag>>3, message[:end], value); err != nil {
+		if err := do(uint64(number), message[:tag+length], value); err != nil {
 			return err
 		}
-		message = message[end:]
+		message = message[tag+length:]
 	}
 	return nil
 }
