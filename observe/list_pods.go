@@ -2,7 +2,6 @@ package observe
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -80,6 +79,7 @@ func (l podLister) List(ctx context.Context, opts metav1.ListOptions) (runtime.O
 	if !ok {
 		return l.typed.List(ctx, opts)
 	}
+	asked := opts
 	if opts.Limit > 0 {
 		opts.Limit = 0
 		if opts.Continue != "" || c.pods.interrupted.Load() {
@@ -92,6 +92,9 @@ func (l podLister) List(ctx context.Context, opts metav1.ListOptions) (runtime.O
 	}
 	defer body.Close()
 	list, err := c.pods.readList(body)
+	if errors.Is(err, errNotProtobuf) {
+		return l.typed.List(ctx, asked) // it reads other encodings, and says what is wrong
+	}
 	if err != nil {
 		c.pods.interrupted.Store(true)
 		return nil, fmt.Errorf("reading a list of pods: %w", err)
@@ -99,17 +102,15 @@ func (l podLister) List(ctx context.Context, opts metav1.ListOptions) (runtime.O
 	return list, nil
 }
 
-// readList reads an encoded list of pods. It uses the protobuf encoding, but also understands others.
+var errNotProtobuf = errors.New("the list is not encoded with protobuf")
+
+// readList reads a list of pods that is encoded with protobuf.
 func (d *podDecoder) readList(from io.Reader) (runtime.Object, error) {
 	in := &wireReader{Reader: bufio.NewReaderSize(from, 1<<16)}
-	if start, err := in.Peek(len(protobufPrefix)); err != nil || string(start) != string(protobufPrefix) {
-		all, err := io.ReadAll(in)
-		if err != nil || len(all) == 0 {
-			return nil, cmp.Or(err, io.ErrUnexpectedEOF)
-		}
-		list := &corev1.PodList{}
-		_, _, err = scheme.Codecs.UniversalDeserializer().Decode(all, nil, list)
-		return list, err
+	if start, err := in.Peek(len(protobufPrefix)); errors.Is(err, io.EOF) || err == nil && string(start) != string(protobufPrefix) {
+		return nil, errNotProtobuf
+	} else if err != nil {
+		return nil, err
 	}
 	_, _ = in.Discard(len(protobufPrefix)) // Peek has read it
 	var out *internalversion.List
