@@ -47,6 +47,9 @@ func (a *approvedPlans) executeNext(ctx context.Context, c *Controller) {
 	a.failure, c.journal.stepsApproved = "", len(all) > 0
 	for i := range all {
 		if !a.awaitsEarlierProcess(ctx, &c.Dependencies, &all[i]) {
+			if len(c.Reloads) > 0 {
+				return // the new configuration applies first; stepsApproved stays set, so the next poll asks again
+			}
 			_, _ = a.execute(ctx, c, &all[i]) // it logs its error
 			return
 		}

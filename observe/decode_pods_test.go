@@ -191,10 +191,13 @@ func TestReadList(t *testing.T) {
 	}
 }
 
+func hasError(_ k8sruntime.Object, err error) bool { return err != nil }
+
 // TestInterruptedList checks that pods are listed without pages, and with pages after an interrupted list. It also
 // checks the events of a watch, the path of a server behind a proxy, a list in JSON, and the error of a refused list.
 func TestInterruptedList(t *testing.T) {
 	var limits []string
+	var other []byte
 	broken, status, mediaType := true, 200, k8sruntime.ContentTypeProtobuf
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.URL.Path != "/proxy/api/v1/pods" {
@@ -210,6 +213,9 @@ func TestInterruptedList(t *testing.T) {
 		}
 		limits = append(limits, q.URL.Query().Get("limit"))
 		encoded := encodeObject(t, mediaType, somePods(2))
+		if other != nil {
+			encoded = other
+		}
 		if broken {
 			encoded = encoded[:len(encoded)/2]
 		}
@@ -228,16 +234,30 @@ func TestInterruptedList(t *testing.T) {
 	if got := must.Get(meta.ExtractList(must.Get(list())(t)))(t); len(got) != 2 {
 		t.Errorf("%d pods", len(got))
 	}
-	if want := []string{"", "10000"}; !reflect.DeepEqual(limits, want) {
+	if want := []string{"", "500"}; !reflect.DeepEqual(limits, want) {
 		t.Errorf("the limits were %q, want %q", limits, want)
 	}
 	mediaType, limits = k8sruntime.ContentTypeJSON, nil
-	if got := must.Get(meta.ExtractList(must.Get(list())(t)))(t); len(got) != 2 || !reflect.DeepEqual(limits, []string{"10000", "500"}) {
+	if got := must.Get(meta.ExtractList(must.Get(list())(t)))(t); len(got) != 2 || !reflect.DeepEqual(limits, []string{"500", "500"}) {
 		t.Errorf("%d pods in JSON with limits %q", len(got), limits)
 	}
-	status = 403
-	if _, err := list(); err == nil {
-		t.Error("a refused list has no error")
+	failed := &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure}
+	for _, answer := range []string{string(encodeObject(t, mediaType, failed)), "{}", `{"apiVersion":"v1","kind":"PodList"}`} {
+		if other = []byte(answer); !hasError(list()) {
+			t.Errorf("%s is a list of pods", answer)
+		}
+	}
+	other = nil
+	for code, want := range map[int]string{403: "", 429: "", 413: "500", 504: "500"} {
+		pods.(podLister).client.(podClient).pods.interrupted.Store(false)
+		if status = code; !hasError(list()) {
+			t.Errorf("a list with code %d has no error", code)
+		}
+		limits = nil
+		_, _ = pods.List(t.Context(), metav1.ListOptions{ResourceVersion: "7"})
+		if len(limits) == 0 || limits[0] != want {
+			t.Errorf("after code %d, the limits were %q, want %q", code, limits, want)
+		}
 	}
 	w := must.Get(pods.Watch(t.Context(), metav1.ListOptions{Watch: true}))(t)
 	defer w.Stop()

@@ -84,10 +84,9 @@ func (k kind) asOptional() kind {
 	return k
 }
 
-// listPage lists one page and strips its objects. Informers list objects if the API server does
-// not stream them to a watch. They first request any version ("0"), which the API server answers
-// without paging. Decoding 100,000 pods at once takes 1.5 GB. listPage therefore requests the
-// latest version, which the API server sends in pages.
+// listPage lists one page and strips its objects. Informers list pods, and other objects if the API server does not
+// stream them to a watch. They first request any version ("0"), which the API server answers without paging. listPage
+// requests the latest version, which the API server also sends in pages.
 func listPage[L runtime.Object](opts metav1.ListOptions, strip cache.TransformFunc, list func(metav1.ListOptions) (L, error)) (L, error) {
 	if opts.ResourceVersion == "0" {
 		opts.ResourceVersion, opts.ResourceVersionMatch = "", ""

@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,8 +23,8 @@ import (
 	"k8s.io/client-go/util/watchlist"
 )
 
-// podPageSize is the number of pods that one request lists after a list without pages was interrupted.
-const podPageSize = 10_000
+// podPageSize is the number of pods that one request lists after a list without pages has failed.
+const podPageSize = 500
 
 // podClient is a client that decodes pods with a podDecoder.
 type podClient struct {
@@ -72,32 +75,38 @@ func (l podLister) Watch(ctx context.Context, opts metav1.ListOptions) (watch.In
 
 // List lists pods. With a podClient, it decodes each pod when it arrives, so that the API server encodes pods at the
 // same time, and a list takes little memory. Without pages, this takes the API server, and this program, less CPU time
-// than a watch with initial events; for pages, API servers read etcd. An API server ends a request after a minute, so
-// after an interrupted list, the next lists have pages.
+// than a watch with initial events or than pages. An API server ends a request after a minute, and a proxy may limit
+// answers. So if a list fails for such a reason, the next lists have pages.
 func (l podLister) List(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 	c, ok := l.client.(podClient)
 	if !ok {
 		return l.typed.List(ctx, opts)
 	}
-	asked := opts
-	if opts.Limit > 0 {
-		opts.Limit = 0
-		if opts.Continue != "" || c.pods.interrupted.Load() {
-			opts.Limit = podPageSize
-		}
+	opts.Limit = 0
+	if opts.Continue != "" || c.pods.interrupted.Load() {
+		opts.Limit = podPageSize
 	}
 	body, err := c.rest.Get().Resource("pods").VersionedParams(&opts, scheme.ParameterCodec).Stream(ctx)
 	if err != nil {
+		if status, answered := errors.AsType[*apierrors.StatusError](err); !answered || status.ErrStatus.Code >= 500 || status.ErrStatus.Code == http.StatusRequestEntityTooLarge {
+			c.pods.interrupted.Store(true)
+		}
 		return nil, err
 	}
 	defer body.Close()
 	list, err := c.pods.readList(body)
 	if errors.Is(err, errNotProtobuf) {
-		return l.typed.List(ctx, asked) // it reads other encodings, and says what is wrong
+		opts.Limit = podPageSize
+		list, err = l.typed.List(ctx, opts) // it reads other encodings, and says what is wrong
+	} else if err != nil {
+		c.pods.interrupted.Store(true)
+		err = fmt.Errorf("reading a list of pods: %w", err)
 	}
 	if err != nil {
-		c.pods.interrupted.Store(true)
-		return nil, fmt.Errorf("reading a list of pods: %w", err)
+		return nil, err
+	}
+	if m, err := meta.ListAccessor(list); err != nil || m.GetResourceVersion() == "" {
+		return nil, fmt.Errorf("the answer is not a list of pods: it has no resourceVersion%s", proxyHint)
 	}
 	return list, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -47,8 +48,15 @@ func newRepeatedFlags(cmd *cobra.Command) *repeatedFlags {
 		if list, is := fl.Value.(pflag.SliceValue); is {
 			values = list.GetSlice()
 		}
+		between := " "
+		if fl.NoOptDefVal != "" {
+			between = "=" // the next word would not be its value
+		}
 		for _, v := range values {
-			*into = append(*into, repeatedFlag{fl.Name, "--" + fl.Name + " " + answers.Quote(v)})
+			if u, err := url.Parse(v); into == &r.connection && err == nil && u.User != nil {
+				continue // it may contain a password
+			}
+			*into = append(*into, repeatedFlag{fl.Name, "--" + fl.Name + between + answers.Quote(v)})
 		}
 		if fl.Name == "config" && values[0] != installed.Builtin {
 			r.config = values[0]
@@ -99,9 +107,8 @@ func (r *repeatedFlags) addTo(command string, snapshot bool) string {
 			flags += " " + f.words
 		}
 	}
-	head, tail, redirected := strings.Cut(command, " > ")
-	if redirected {
-		return head + flags + " > " + tail
+	if at := strings.LastIndex(command, " > "); at >= 0 && !strings.Contains(command[at:], "'") {
+		return command[:at] + flags + command[at:]
 	}
 	return command + flags
 }

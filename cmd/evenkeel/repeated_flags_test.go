@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,7 @@ func repeatedIn(t *testing.T, args ...string) *repeatedFlags {
 func TestRepeatedFlags(t *testing.T) {
 	live := []string{"plan", "--config", "my config.yaml", "--lease-namespace", "ops", "--context", "prod", "--token", "secret"}
 	file := []string{"plan", "-f", "a.yaml", "-f", "b.yaml", "--kubernetes-version", "1.36", "--context", "prod"}
+	proxy := []string{"plan", "--insecure-skip-tls-verify", "--proxy-url", "http://user:secret@proxy:1", "--server", "https://s:6443"}
 	none := []string{"plan", "--kubeconfig", "k"}
 	for _, c := range []struct {
 		args          []string
@@ -42,11 +44,13 @@ func TestRepeatedFlags(t *testing.T) {
 		{file, true, "evenkeel explain pod shop/d", "evenkeel explain pod shop/d --filename a.yaml --filename b.yaml --kubernetes-version 1.36"},
 		{file, true, "evenkeel plan -f snapshot.json", "evenkeel plan -f snapshot.json --kubernetes-version 1.36"},
 		{file, false, "evenkeel plan -o yaml > plan.yaml", "evenkeel plan -o yaml --context prod > plan.yaml"},
+		{proxy, false, "evenkeel plan", "evenkeel plan --insecure-skip-tls-verify=true --server https://s:6443"},
+		{live, true, "evenkeel explain pod 'a > b'", "evenkeel explain pod 'a > b' --context prod --config 'my config.yaml' --lease-namespace ops"},
 		{none, false, "evenkeel crds | kubectl apply -f -", "evenkeel crds | kubectl apply -f - --kubeconfig k"},
 		{none, false, "evenkeel apply plan.yaml", "evenkeel apply plan.yaml --kubeconfig k --config builtin --lease-namespace default"},
 	} {
 		r := repeatedIn(t, c.args...)
-		if len(c.args) == len(none) {
+		if slices.Equal(c.args, none) {
 			r.withoutRelease()
 		}
 		if got := r.addTo(c.command, c.snapshot); got != c.want {

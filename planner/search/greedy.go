@@ -69,12 +69,13 @@ func (c *search) variedAttempts(unmetPods int, best *attemptResult) {
 
 // podsLike returns the pod and the other pods of its workload on its node.
 func (p *Problem) podsLike(pod cluster.PodID) []cluster.PodID {
-	s := p.Start.Snapshot
-	owner := s.Pods[pod].Workload
-	if owner == cluster.NoWorkload {
-		return []cluster.PodID{pod}
+	s, out := p.Start.Snapshot, []cluster.PodID{pod}
+	for _, o := range s.Nodes[s.Pods[pod].Node].Pods {
+		if o != pod && s.Pods[o].Workload == s.Pods[pod].Workload && s.Pods[o].Workload != cluster.NoWorkload {
+			out = append(out, o)
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(s.Nodes[s.Pods[pod].Node].Pods), func(o cluster.PodID) bool { return s.Pods[o].Workload != owner })
+	return out
 }
 
 // greediestMove returns the best move of any pod that is not excluded. If no move is possible, the pod is -1.
