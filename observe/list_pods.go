@@ -106,7 +106,7 @@ func (l podLister) List(ctx context.Context, opts metav1.ListOptions) (runtime.O
 		return nil, err
 	}
 	if m, err := meta.ListAccessor(list); err != nil || m.GetResourceVersion() == "" {
-		return nil, fmt.Errorf("the answer is not a list of pods: it has no resourceVersion%s", proxyHint)
+		return nil, errors.New("the answer is not a list of this kind" + proxyHint)
 	}
 	return list, nil
 }
