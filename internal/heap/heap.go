@@ -16,10 +16,10 @@ const (
 	// of more than fewMoves is made, and otherwise. A plan without limits for 5,000 nodes allocates as much as
 	// planningHeadroom, most of which is garbage soon. A smaller plan, and the evictions afterwards, take a low peak
 	// rather than few collections.
-	planningHeadroom, headroom = 256 << 20, 64 << 20
+	planningHeadroom, headroom = 256 << 20, 48 << 20
 	fewMoves                   = 1000
 	// maxPercent and minPercent limit GOGC, so that a small heap stays small, and a huge one is not always collected.
-	maxPercent, minPercent = 100, 20
+	maxPercent, minPercent = 100, 15
 	// memoryLimitFraction is the share of the container's memory limit that the Go runtime may use. The remaining
 	// share covers memory that the Go runtime does not count, such as the pages of the executable.
 	memoryLimitFraction = 0.9

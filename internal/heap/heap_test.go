@@ -50,7 +50,7 @@ func TestTune(t *testing.T) {
 
 // TestPercent checks that the heap may grow by a constant number of bytes, within limits.
 func TestPercent(t *testing.T) {
-	for live, want := range map[uint64]int{0: 100, 10 << 20: 100, 128 << 20: 50, 256 << 20: 25, 4 << 30: 20} {
+	for live, want := range map[uint64]int{0: 100, 10 << 20: 100, 128 << 20: 50, 256 << 20: 25, 4 << 30: 15} {
 		if got := percentFor(live, 64<<20); got != want {
 			t.Errorf("%d MB are live: GOGC %d, want %d", live>>20, got, want)
 		}
@@ -77,10 +77,10 @@ func TestGrowingHeap(t *testing.T) {
 			}
 		}
 	}
-	grow(150, 35, 43)
-	grow(100, 22, 26)
+	grow(150, 28, 34)
+	grow(100, 17, 21)
 	ended := Planning(fewMoves)
-	if got := gogc(); got > 26 {
+	if got := gogc(); got > 21 {
 		t.Errorf("GOGC is %d while a small plan is made", got)
 	}
 	ended()
@@ -88,7 +88,7 @@ func TestGrowingHeap(t *testing.T) {
 	if got := gogc(); got < 80 {
 		t.Errorf("GOGC is %d while a plan is made, want at least 80", got)
 	}
-	if ended(); gogc() > 26 {
+	if ended(); gogc() > 21 {
 		t.Errorf("GOGC is %d after a plan", gogc())
 	}
 	runtime.KeepAlive(kept)
