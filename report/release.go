@@ -81,7 +81,7 @@ func ReleaseStatus(w io.Writer, format Format, r Release, o Options) error {
 	if format == Wide {
 		width, hidden = 0, 0
 	}
-	lines := append([]string{fmt.Sprintf("Evenkeel (%s): %s", r.where(), all[0].head), ""}, answers.Lines(width)...)
+	lines := append([]string{fmt.Sprintf("Evenkeel (%s): %s", where(&r), all[0].head), ""}, answers.Lines(width)...)
 	if facts.Len() > 0 {
 		lines = append(append(lines, ""), facts.Lines(width)...)
 	}

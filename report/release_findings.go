@@ -66,7 +66,7 @@ func (r *Release) withoutObject() *finding {
 }
 
 func (r *Release) withoutLeader() *finding {
-	if r.Lease == nil || r.Lease.Holder != "" || r.Object == nil || r.Object.Status.LastPass == nil || r.Object.Status.Schedule == "CronJob" || r.byCommand() {
+	if r.Lease == nil || r.Lease.Holder != "" || r.Object == nil || r.Object.Status.LastPass == nil || r.Object.Status.Schedule == "CronJob" || byCommand(r) {
 		return nil
 	}
 	since := "no process has held the Lease so far"

@@ -13,7 +13,7 @@ const otherDescheduler = "OtherDescheduler"
 // otherDeschedulers names other programs that evict pods to move them, if this release evicts pods, too.
 func (r *Release) otherDeschedulers() *finding {
 	what := otherPrograms(r.Object)
-	if what == "" || r.trialSetting() != "" {
+	if what == "" || trialSetting(r) != "" {
 		return nil
 	}
 	return &finding{head: "another descheduler runs", what: what, wrong: "If both evict, each may undo what the other does.",
@@ -22,7 +22,7 @@ func (r *Release) otherDeschedulers() *finding {
 
 // besideTrial names other programs that evict pods to move them, if this release evicts no pod. Nothing is wrong then.
 func (r *Release) besideTrial() *finding {
-	what, setting := otherPrograms(r.Object), r.trialSetting()
+	what, setting := otherPrograms(r.Object), trialSetting(r)
 	if what == "" || setting == "" {
 		return nil
 	}
@@ -48,7 +48,7 @@ func otherPrograms(r *v1alpha1.Rebalancer) string {
 
 // trialSetting returns the change of the configuration that would let this release evict pods, or "" if the release
 // evicts pods already.
-func (r *Release) trialSetting() string {
+func trialSetting(r *Release) string {
 	evicts := func(st v1alpha1.StrategyStatus) bool { return st.Mode != v1alpha1.ModeDryRun }
 	switch {
 	case r.dryRun() != nil:
@@ -60,11 +60,11 @@ func (r *Release) trialSetting() string {
 }
 
 // byCommand reports whether only commands of persons have made passes.
-func (r *Release) byCommand() bool { return r.Object != nil && r.Object.Status.Schedule == "Command" }
+func byCommand(r *Release) bool { return r.Object != nil && r.Object.Status.Schedule == "Command" }
 
 // where names the namespace. Commands leave their record also where nothing is installed.
-func (r *Release) where() string {
-	if r.byCommand() {
+func where(r *Release) string {
+	if byCommand(r) {
 		return "namespace " + escape(r.Namespace)
 	}
 	return "installed in namespace " + escape(r.Namespace)
@@ -72,7 +72,7 @@ func (r *Release) where() string {
 
 // onlyCommands says that no pass runs until a person makes one.
 func (r *Release) onlyCommands() *finding {
-	if !r.byCommand() || r.Lease != nil && r.Lease.Holder != "" {
+	if !byCommand(r) || r.Lease != nil && r.Lease.Holder != "" {
 		return nil
 	}
 	return &finding{head: "no controller runs", what: "A person made the last pass with a command (evenkeel run --once or evenkeel apply). " +

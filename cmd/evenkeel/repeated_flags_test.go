@@ -30,6 +30,7 @@ func TestRepeatedFlags(t *testing.T) {
 	live := []string{"plan", "--config", "my config.yaml", "--lease-namespace", "ops", "--context", "prod", "--token", "secret"}
 	file := []string{"plan", "-f", "a.yaml", "-f", "b.yaml", "--kubernetes-version", "1.36", "--context", "prod"}
 	proxy := []string{"plan", "--insecure-skip-tls-verify", "--proxy-url", "http://user:secret@proxy:1", "--server", "https://s:6443"}
+	asAnn := []string{"plan", "--as", "ann", "--as-user-extra", "scopes=a,b", "--as-user-extra", "team="}
 	none := []string{"plan", "--kubeconfig", "k"}
 	for _, c := range []struct {
 		args          []string
@@ -45,6 +46,7 @@ func TestRepeatedFlags(t *testing.T) {
 		{file, true, "evenkeel plan -f snapshot.json", "evenkeel plan -f snapshot.json --kubernetes-version 1.36"},
 		{file, false, "evenkeel plan -o yaml > plan.yaml", "evenkeel plan -o yaml --context prod > plan.yaml"},
 		{proxy, false, "evenkeel plan", "evenkeel plan --insecure-skip-tls-verify=true --server https://s:6443"},
+		{asAnn, false, "evenkeel apply plan.yaml", "evenkeel apply plan.yaml --as ann --as-user-extra scopes=a,b --as-user-extra team="},
 		{live, true, "evenkeel explain pod 'a > b'", "evenkeel explain pod 'a > b' --context prod --config 'my config.yaml' --lease-namespace ops"},
 		{none, false, "evenkeel crds | kubectl apply -f -", "evenkeel crds | kubectl apply -f - --kubeconfig k"},
 		{none, false, "evenkeel apply plan.yaml", "evenkeel apply plan.yaml --kubeconfig k --config builtin --lease-namespace default"},

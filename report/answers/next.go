@@ -22,15 +22,15 @@ const (
 func (f *facts) next() Next {
 	for _, n := range []func() (Next, bool){f.nextUnjudged, f.nextUntrusted, f.nextBlocked, f.nextOfRun, f.nextOfNoMoves, f.nextDecision} {
 		if next, applies := n(); applies {
-			return f.complete(next, f.Snapshot)
+			return complete(f, next, f.Snapshot)
 		}
 	}
-	return f.complete(f.nextApply(), false)
+	return complete(f, f.nextApply(), false)
 }
 
 // complete adds the flags of the command that prints the report to the next commands. snapshot tells whether these
 // read the files of that command.
-func (f *facts) complete(next Next, snapshot bool) Next {
+func complete(f *facts, next Next, snapshot bool) Next {
 	if f.Repeat != nil {
 		next.Commands = slices.Clone(next.Commands)
 		for i, c := range next.Commands {

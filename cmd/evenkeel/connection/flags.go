@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // Flags are kubectl's flags about the connection. The zero value selects what the kubeconfig says.
@@ -38,21 +39,34 @@ func names() clientcmd.ConfigOverrideFlags {
 func (f *Flags) Add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.Kubeconfig, "kubeconfig", "", "Path to the kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the pod's service account)")
 	clientcmd.BindOverrideFlags(&f.overrides, fl, names())
-	fl.Func("as-user-extra", "User extra to impersonate for the operation, as `KEY=VALUE`; you can repeat this flag, also with the same key",
-		f.addUserExtra)
+	fl.Var(&userExtra{user: &f.overrides.AuthInfo}, "as-user-extra",
+		"User extra to impersonate for the operation, as `KEY=VALUE`; you can repeat this flag, also with the same key")
 }
 
-// addUserExtra adds a value of --as-user-extra, which clientcmd does not bind.
-func (f *Flags) addUserExtra(text string) error {
+// userExtra is the value of --as-user-extra, which clientcmd does not bind.
+type userExtra struct {
+	user *clientcmdapi.AuthInfo
+	all  []string
+}
+
+func (u *userExtra) Type() string       { return "KEY=VALUE" }
+func (u *userExtra) String() string     { return strings.Join(u.all, ",") }
+func (u *userExtra) GetSlice() []string { return u.all }
+
+// Append and Replace complete pflag.SliceValue.
+func (u *userExtra) Append(text string) error { return u.Set(text) }
+func (u *userExtra) Replace([]string) error   { return errors.New("not supported") }
+
+func (u *userExtra) Set(text string) error {
 	key, value, ok := strings.Cut(text, "=")
 	if !ok {
 		return errors.New("want KEY=VALUE")
 	}
-	user := &f.overrides.AuthInfo
-	if user.ImpersonateUserExtra == nil {
-		user.ImpersonateUserExtra = map[string][]string{}
+	if u.user.ImpersonateUserExtra == nil {
+		u.user.ImpersonateUserExtra = map[string][]string{}
 	}
-	user.ImpersonateUserExtra[key] = append(user.ImpersonateUserExtra[key], value)
+	u.user.ImpersonateUserExtra[key] = append(u.user.ImpersonateUserExtra[key], value)
+	u.all = append(u.all, text)
 	return nil
 }
 
