@@ -15,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -186,6 +187,10 @@ func TestReadList(t *testing.T) {
 			t.Fatalf("the first %d of %d bytes are a list: %+v", n, len(encoded), list)
 		}
 	}
+	nodes := encodeObject(t, k8sruntime.ContentTypeProtobuf, &corev1.NodeList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}})
+	if _, err := newPodDecoder(newInternCache()).readList(bytes.NewReader(nodes)); !errors.Is(err, errNotPods) {
+		t.Errorf("a list of nodes: %v", err)
+	}
 	if _, err := newPodDecoder(newInternCache()).readList(iotest.ErrReader(errors.New("reset"))); err == nil || errors.Is(err, errNotProtobuf) {
 		t.Errorf("error %v", err)
 	}
@@ -198,6 +203,7 @@ func hasError(_ k8sruntime.Object, err error) bool { return err != nil }
 func TestInterruptedList(t *testing.T) {
 	var limits []string
 	var other []byte
+	expired := false
 	broken, status, mediaType := true, 200, k8sruntime.ContentTypeProtobuf
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.URL.Path != "/proxy/api/v1/pods" {
@@ -211,8 +217,19 @@ func TestInterruptedList(t *testing.T) {
 			streamInitialEvents(w, q, []k8sruntime.Object{&somePods(1).Items[0]})
 			return
 		}
-		limits = append(limits, q.URL.Query().Get("limit"))
-		encoded := encodeObject(t, mediaType, somePods(2))
+		asked := q.URL.Query()
+		limits = append(limits, asked.Get("limit"))
+		if asked.Get("limit") != "" && asked.Get("resourceVersion") != "" {
+			t.Errorf("requested %s: pages would have exactly this version", q.URL)
+		}
+		page := somePods(2)
+		if page.Continue = ""; asked.Get("limit") == "500" && asked.Get("continue") == "" {
+			page.Continue = "more"
+		} else if asked.Get("continue") != "" && expired {
+			mediaType, status = k8sruntime.ContentTypeJSON, 410
+			other = encodeObject(t, mediaType, &apierrors.NewResourceExpired("too old").ErrStatus)
+		}
+		encoded := encodeObject(t, mediaType, page)
 		if other != nil {
 			encoded = other
 		}
@@ -231,14 +248,21 @@ func TestInterruptedList(t *testing.T) {
 		t.Error("half a list is complete")
 	}
 	broken = false
-	if got := must.Get(meta.ExtractList(must.Get(list())(t)))(t); len(got) != 2 {
+	if got := must.Get(meta.ExtractList(must.Get(list())(t)))(t); len(got) != 4 {
 		t.Errorf("%d pods", len(got))
 	}
-	if want := []string{"", "500"}; !reflect.DeepEqual(limits, want) {
+	if expired = true; !hasError(list()) {
+		t.Error("a list whose second page has expired is complete")
+	}
+	if pods.(podLister).client.(podClient).pods.interrupted.Swap(true) {
+		t.Error("pages are tried again, although the last ones took too long")
+	}
+	expired, other, status, mediaType, limits = false, nil, 200, k8sruntime.ContentTypeProtobuf, limits[:3]
+	if want := []string{"", "500", "500"}; !reflect.DeepEqual(limits, want) {
 		t.Errorf("the limits were %q, want %q", limits, want)
 	}
 	mediaType, limits = k8sruntime.ContentTypeJSON, nil
-	if got := must.Get(meta.ExtractList(must.Get(list())(t)))(t); len(got) != 2 || !reflect.DeepEqual(limits, []string{"500", "500"}) {
+	if got := must.Get(meta.ExtractList(must.Get(list())(t)))(t); len(got) != 2 || !reflect.DeepEqual(limits, []string{"500", "500"}) { // the caller lists further pages
 		t.Errorf("%d pods in JSON with limits %q", len(got), limits)
 	}
 	failed := &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure}

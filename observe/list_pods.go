@@ -73,48 +73,71 @@ func (l podLister) Watch(ctx context.Context, opts metav1.ListOptions) (watch.In
 	return l.typed.Watch(ctx, opts)
 }
 
-// List lists pods. With a podClient, it decodes each pod when it arrives, so that the API server encodes pods at the
+// List lists all pods. With a podClient, it decodes each pod when it arrives, so that the API server encodes pods at the
 // same time, and a list takes little memory. Without pages, this takes the API server, and this program, less CPU time
 // than a watch with initial events or than pages. An API server ends a request after a minute, and a proxy may limit
-// answers. So if a list fails for such a reason, the next lists have pages.
-func (l podLister) List(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+// answers. So if a list fails for such a reason, the next lists consist of pages, of the latest version.
+func (l podLister) List(ctx context.Context, asked metav1.ListOptions) (runtime.Object, error) {
 	c, ok := l.client.(podClient)
 	if !ok {
-		return l.typed.List(ctx, opts)
+		return l.typed.List(ctx, asked)
 	}
-	opts.Limit = 0
-	if opts.Continue != "" || c.pods.interrupted.Load() {
-		opts.Limit = podPageSize
+	opts, all := asked, &internalversion.List{}
+	if opts.Limit = 0; c.pods.interrupted.Load() {
+		opts.Limit, opts.ResourceVersion, opts.ResourceVersionMatch = podPageSize, "", ""
 	}
-	body, err := c.rest.Get().Resource("pods").VersionedParams(&opts, scheme.ParameterCodec).Stream(ctx)
-	if err != nil {
-		if status, answered := errors.AsType[*apierrors.StatusError](err); !answered || status.ErrStatus.Code >= 500 || status.ErrStatus.Code == http.StatusRequestEntityTooLarge {
-			c.pods.interrupted.Store(true)
+	for {
+		page, err := c.listPage(ctx, opts)
+		if errors.Is(err, errNotProtobuf) {
+			return completed(l.typed.List(ctx, asked)) // it reads other encodings, and says what is wrong
 		}
-		return nil, err
+		if err != nil {
+			return nil, err
+		}
+		all.ListMeta, all.Items = page.ListMeta, append(all.Items, page.Items...)
+		if opts.Continue = page.Continue; opts.Continue == "" {
+			return completed(all, nil)
+		}
 	}
-	defer body.Close()
-	list, err := c.pods.readList(body)
-	if errors.Is(err, errNotProtobuf) {
-		opts.Limit = podPageSize
-		list, err = l.typed.List(ctx, opts) // it reads other encodings, and says what is wrong
-	} else if err != nil {
-		c.pods.interrupted.Store(true)
-		err = fmt.Errorf("reading a list of pods: %w", err)
-	}
+}
+
+// completed returns an error for a list without a version, because no API server sends one.
+func completed(list runtime.Object, err error) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
 	if m, err := meta.ListAccessor(list); err != nil || m.GetResourceVersion() == "" {
-		return nil, errors.New("the answer is not a list of this kind" + proxyHint)
+		return nil, errNotPods
 	}
 	return list, nil
 }
 
-var errNotProtobuf = errors.New("the list is not encoded with protobuf")
+func (c podClient) listPage(ctx context.Context, opts metav1.ListOptions) (*internalversion.List, error) {
+	body, err := c.rest.Get().Resource("pods").VersionedParams(&opts, scheme.ParameterCodec).Stream(ctx)
+	if err != nil {
+		if status, answered := errors.AsType[*apierrors.StatusError](err); !answered || status.ErrStatus.Code >= 500 || status.ErrStatus.Code == http.StatusRequestEntityTooLarge {
+			c.pods.interrupted.Store(true)
+		} else if apierrors.IsResourceExpired(err) {
+			c.pods.interrupted.Store(false) // pages took too long
+		}
+		return nil, err
+	}
+	defer body.Close()
+	page, err := c.pods.readList(body)
+	if err == nil || errors.Is(err, errNotProtobuf) || errors.Is(err, errNotPods) {
+		return page, err
+	}
+	c.pods.interrupted.Store(true)
+	return nil, fmt.Errorf("reading a list of pods: %w", err)
+}
+
+var (
+	errNotProtobuf = errors.New("the list is not encoded with protobuf")
+	errNotPods     = errors.New("the answer is not a list of this kind" + proxyHint)
+)
 
 // readList reads a list of pods that is encoded with protobuf.
-func (d *podDecoder) readList(from io.Reader) (runtime.Object, error) {
+func (d *podDecoder) readList(from io.Reader) (*internalversion.List, error) {
 	in := &wireReader{Reader: bufio.NewReaderSize(from, 1<<16)}
 	if start, err := in.Peek(len(protobufPrefix)); errors.Is(err, io.EOF) || err == nil && string(start) != string(protobufPrefix) {
 		return nil, errNotProtobuf
@@ -134,7 +157,10 @@ func (d *podDecoder) readList(from io.Reader) (runtime.Object, error) {
 			out = &internalversion.List{}
 			err = d.readItems(&io.LimitedReader{R: in, N: length}, out)
 		default:
-			_, err = in.read(length)
+			var value []byte
+			if value, err = in.read(length); err == nil && number == 1 && string(fieldOf(value, 2)) != "PodList" {
+				return nil, errNotPods
+			}
 		}
 		if err != nil {
 			return nil, noEOF(err)
