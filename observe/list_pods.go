@@ -73,10 +73,10 @@ func (l podLister) Watch(ctx context.Context, opts metav1.ListOptions) (watch.In
 	return l.typed.Watch(ctx, opts)
 }
 
-// List lists all pods. With a podClient, it decodes each pod when it arrives, so that the API server encodes pods at the
-// same time, and a list takes little memory. Without pages, this takes the API server, and this program, less CPU time
-// than a watch with initial events or than pages. An API server ends a request after a minute, and a proxy may limit
-// answers. So if a list fails for such a reason, the next lists consist of pages, of the latest version.
+// List lists all pods. With a podClient, it decodes each pod when it arrives, so that the API server encodes pods at
+// the same time, and a list takes little memory. Without pages, this takes the API server, and this program, less CPU
+// time than a watch with initial events or than pages. An API server ends a request after a minute, and a proxy may
+// limit answers. So if a list fails for such a reason, the next lists consist of pages, of the latest version.
 func (l podLister) List(ctx context.Context, asked metav1.ListOptions) (runtime.Object, error) {
 	c, ok := l.client.(podClient)
 	if !ok {
