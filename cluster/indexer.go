@@ -146,7 +146,8 @@ func isOrdinary(k *indexedPod) bool {
 			return c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress
 		}) &&
 		!slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
-			return v.Projected == nil && v.ConfigMap == nil && v.Secret == nil && v.DownwardAPI == nil
+			known := corev1.VolumeSource{Projected: v.Projected, ConfigMap: v.ConfigMap, Secret: v.Secret, DownwardAPI: v.DownwardAPI}
+			return v.VolumeSource != known || known == corev1.VolumeSource{}
 		})
 }
 
