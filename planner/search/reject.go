@@ -7,6 +7,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/search/rejections"
 )
 
 // If goal g is by usage, rejectUnknownUsage rejects the pods on its node whose usage is unknown.
@@ -47,11 +48,31 @@ func (c *rounds) usageUnknown(b *goal.NodeMeasure, pod cluster.PodID) (plan.Reas
 	return plan.Reason{}, false
 }
 
+// spentState identifies a state of the search in which limits allow no move: the moves and the rejections so far.
+type spentState struct {
+	version    int // plus 1
+	rejections *rejections.Set
+}
+
+func (c *rounds) state() spentState { return spentState{c.sim.version + 1, c.account.Rejections} }
+
+// rejectSpent is rejectAll for a limit that allows no more moves for goal g. It does so once in each state.
+func (c *rounds) rejectSpent(g int, reason plan.Reason) {
+	if now := c.state(); c.spent != now {
+		c.spent = now
+		clear(c.rejected)
+	}
+	if !c.rejected[g] {
+		c.rejected[g] = true
+		c.rejectAll(g, reason)
+	}
+}
+
 // rejectAll records the reason for all pods that could improve goal g and are not rejected yet. For
 // pods that the goal's strategy may not move, it records that reason.
 func (c *rounds) rejectAll(g int, reason plan.Reason) {
 	for _, id := range c.problem.PodsOf(g) {
-		if r, known := c.account.Rejections.Of(id); c.waves.moved[id] || known && !c.account.isOutOfScope(r.Reason) {
+		if c.waves.moved[id] || c.account.Rejections.Has(id) && !c.rejectedOutOfScope(id) {
 			continue
 		}
 		if from := c.sim.NodeOf(id); from != cluster.NoNode && c.sim.Goals.CouldImprove(g, id, from) {
@@ -62,4 +83,10 @@ func (c *rounds) rejectAll(g int, reason plan.Reason) {
 			c.account.reject(id, g, why)
 		}
 	}
+}
+
+// rejectedOutOfScope reports whether the pod is rejected only as out of the scope of a strategy.
+func (c *rounds) rejectedOutOfScope(pod cluster.PodID) bool {
+	r, known := c.account.Rejections.Of(pod)
+	return known && c.account.isOutOfScope(r.Reason)
 }

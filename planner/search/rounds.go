@@ -29,6 +29,10 @@ type rounds struct {
 	quiet bool
 	// outOfScope lists the pods that the round refused only because of its scope.
 	outOfScope []cluster.PodID
+	// spent is the last state in which the limits allowed no move; spentRound is that of a whole round over all goals.
+	// rejected marks, by goal, whose pods rejectSpent rejected in the state spent.
+	spent, spentRound spentState
+	rejected          []bool
 	// repeated says that the round tries again what an earlier round of its scope refused. vain counts the landings
 	// that it has refused since its last move.
 	repeated bool
@@ -38,7 +42,8 @@ type rounds struct {
 func newRounds(w *waves) *rounds {
 	goals := len(w.sim.Goals.Goals)
 	return &rounds{problem: w.problem, sim: w.sim, account: w.account, waves: w, order: &order{problem: w.problem, sim: w.sim, account: w.account},
-		triedIn: make([]int32, len(w.sim.Snapshot.Pods)), unmetAttempts: make([]int, goals), begun: make([]bool, goals), fixed: make([]bool, goals)}
+		triedIn: make([]int32, len(w.sim.Snapshot.Pods)), unmetAttempts: make([]int, goals), begun: make([]bool, goals), fixed: make([]bool, goals),
+		rejected: make([]bool, goals)}
 }
 
 // unmetGoals lists the unmet goals that the search considers now, by priority.
@@ -66,6 +71,10 @@ const maxVain = 1000
 func (c *rounds) repeatRounds(widened bool) {
 	defer func() { c.repeated = false }()
 	for again := !c.sim.Snapshot.Work.Stopped(); again; widened, c.repeated = false, true {
+		_, spent := c.account.Limits.Exhausted()
+		if spent && c.spentRound == c.state() {
+			return // a round could only reject again what the last round rejected
+		}
 		if widened && c.quiet {
 			for _, pod := range c.outOfScope {
 				c.triedIn[pod] = 0
@@ -77,6 +86,9 @@ func (c *rounds) repeatRounds(widened bool) {
 		c.vain, c.outOfScope = 0, c.outOfScope[:0]
 		c.moveForGoals(c.unmetGoals())
 		added, all := len(c.waves.moves)-was, len(c.waves.moves)
+		if spent && !c.onlyFirst {
+			c.spentRound = c.state()
+		}
 		again = added > 0 && added*minShareOfMoves >= all && c.account.allowsMore()
 		c.quiet = c.sim.version == version || all > minShareOfMoves && added*minShareOfMoves < all
 	}
@@ -138,7 +150,7 @@ func (c *rounds) moveForGoal(g int) (waits bool) {
 	c.rejectUnknownUsage(g)
 	for first := true; c.sim.Goals.Excess(g) > 0; first = false {
 		if reason, spent := c.account.exhausted(g); spent {
-			c.rejectAll(g, reason)
+			c.rejectSpent(g, reason)
 			return false
 		}
 		if first && rejectFixed(c, g) {
