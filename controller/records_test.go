@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,6 +123,41 @@ func TestNoEvictionWithoutARecord(t *testing.T) {
 			t.Errorf("%s fails: %d waves, stopped %v; want no wave, and StateUnavailable", verb, len(e.waves), r.Stopped)
 		}
 	}
+}
+
+// An API server that does not answer when the pass says what it has done so far does not delay the next wave. The end of
+// the pass is written all the same.
+func TestASlowAPIServerDoesNotDelayTheNextWave(t *testing.T) {
+	e := &scriptedEvictor{}
+	c, client, _ := recordedController(t, e, plan.Live)
+	slow := &slowPlans{Kind: client.Plans}
+	client.Plans = slow
+	e.during = func() {
+		if len(e.waves) == 2 && slow.ended.Load() {
+			t.Error("the second wave began after the write of the first had ended")
+		}
+		c.Clock.(*clocktesting.FakeClock).Step(time.Minute)
+	}
+	must.Get(c.RunOnce(t.Context(), nil))(t)
+	if s := storedPlans(t, client)[0].Status; s.Phase != v1alpha1.PhaseCompleted || s.Evicted != 2 || !slow.ended.Load() {
+		t.Errorf("status %+v, want the end with two evictions, after a write that was ended", s)
+	}
+}
+
+// slowPlans answers the second write of a status only when the client ends it.
+type slowPlans struct {
+	objects.Kind[*v1alpha1.RebalancePlan, *v1alpha1.RebalancePlanList]
+	writes atomic.Int32
+	ended  atomic.Bool
+}
+
+func (p *slowPlans) UpdateStatus(ctx context.Context, o *v1alpha1.RebalancePlan, opts metav1.UpdateOptions) (*v1alpha1.RebalancePlan, error) {
+	if p.writes.Add(1) == 2 {
+		<-ctx.Done()
+		p.ended.Store(true)
+		return nil, ctx.Err()
+	}
+	return p.Kind.UpdateStatus(ctx, o, opts)
 }
 
 // A lost answer to a write neither stores a plan twice nor stops the pass at its end.

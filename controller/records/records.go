@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -26,10 +28,8 @@ import (
 )
 
 const (
-	// progressInterval is the least time between two statuses of a plan that is executed.
+	// progressInterval is the least time between two statuses of a plan that is executed. It also bounds the write of one.
 	progressInterval = 10 * time.Second
-	// progressTimeout bounds such a status, so that a slow API server does not delay the evictions.
-	progressTimeout = 2 * time.Second
 	// attempts bounds how often a write is tried again after another client changed the object.
 	attempts = 3
 )
@@ -48,11 +48,14 @@ type Store struct {
 	release *v1alpha1.Rebalancer // as this process saw it last
 	history *v1alpha1.RebalanceHistory
 	open    []*v1alpha1.RebalancePlan // of the current pass
-	written time.Time                 // the last status of a plan that is executed
-	swept   time.Time
-	full    bool // see Full
-	quiet   bool // a failure was logged, and nothing succeeded since
-	beside  struct {
+	written time.Time                 // when the last status of a plan that is executed was made
+	// endWrite ends the write that Progress began, and writing waits for its end.
+	endWrite context.CancelFunc
+	writing  sync.WaitGroup
+	swept    time.Time
+	full     bool // see Full
+	quiet    bool // a failure was logged, and nothing succeeded since
+	beside   struct {
 		run  string // the pass for which is says whether it is a dry run beside a release that evicts
 		is   bool
 		said bool
@@ -65,6 +68,7 @@ func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode
 	if s.besideEvictor(ctx, r) {
 		return "", nil
 	}
+	s.endProgress()
 	name = record.Name(r.Started, r.RunID, mode)
 	if len(s.open) > 0 {
 		name += record.ReplanSuffix
@@ -131,14 +135,34 @@ func owners(uid string) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Rebalancer", Name: objects.ReleaseName, UID: types.UID(uid)}}
 }
 
-// Progress writes what the pass has done so far, at most once in progressInterval. A failure has no effect on the pass.
+// Progress begins to write what the pass has done so far, at most once in progressInterval. It does not wait for the API
+// server, which takes a second for a plan with hundreds of moves, and a failure has no effect on the pass.
 func (s *Store) Progress(ctx context.Context, r *plan.RunReport) {
 	if ctx.Err() != nil || s.Clock.Since(s.written) < progressInterval {
 		return
 	}
-	call, cancel := context.WithTimeout(ctx, progressTimeout)
-	defer cancel()
-	s.report(s.writePlans(call, r))
+	s.endProgress()
+	s.written = s.Clock.Now()
+	soFar := *r
+	soFar.Outcomes = slices.Clone(r.Outcomes)
+	call, end := context.WithTimeout(ctx, progressInterval)
+	s.endWrite = end
+	s.writing.Go(func() {
+		if err := s.writePlans(call, &soFar); !errors.Is(call.Err(), context.Canceled) {
+			s.report(err)
+		}
+		end()
+	})
+}
+
+// endProgress ends the write that Progress began. If the API server has received it, a later write finds a conflict, and
+// reads the object again.
+func (s *Store) endProgress() {
+	if s.endWrite != nil {
+		s.endWrite()
+		s.writing.Wait()
+		s.endWrite = nil
+	}
 }
 
 // Finish writes the end of a pass: its plans, the release, and the history. Failures are logged; the next pass writes
@@ -148,6 +172,7 @@ func (s *Store) Finish(ctx context.Context, p record.Pass) error {
 	if s.besideEvictor(ctx, p.Report) {
 		return nil
 	}
+	s.endProgress()
 	if len(s.open) > 0 {
 		p.Plan = s.open[0].Name
 	}
@@ -178,7 +203,6 @@ func (s *Store) writePlans(ctx context.Context, r *plan.RunReport) (err error) {
 		}
 		err = errors.Join(err, failure)
 	}
-	s.written = s.Clock.Now()
 	return err
 }
 
