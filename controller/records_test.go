@@ -125,8 +125,8 @@ func TestNoEvictionWithoutARecord(t *testing.T) {
 	}
 }
 
-// An API server that does not answer when the pass says what it has done so far does not delay the next wave. The end of
-// the pass is written all the same.
+// An API server that does not answer when the pass writes what it has done so far does not delay the next wave. The end
+// of the pass is written all the same.
 func TestASlowAPIServerDoesNotDelayTheNextWave(t *testing.T) {
 	e := &scriptedEvictor{}
 	c, client, _ := recordedController(t, e, plan.Live)

@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	// progressInterval is the least time between two statuses of a plan that is executed. It also bounds the write of one.
+	// progressInterval is the least time between two statuses of a plan that is executed, and bounds each of them.
 	progressInterval = 10 * time.Second
 	// attempts bounds how often a write is tried again after another client changed the object.
 	attempts = 3
@@ -135,8 +135,8 @@ func owners(uid string) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Rebalancer", Name: objects.ReleaseName, UID: types.UID(uid)}}
 }
 
-// Progress begins to write what the pass has done so far, at most once in progressInterval. It does not wait for the API
-// server, which takes a second for a plan with hundreds of moves, and a failure has no effect on the pass.
+// Progress begins to write what the pass has done so far, at most once in progressInterval. It does not wait for the
+// API server, which takes a second for a plan with hundreds of moves, and a failure has no effect on the pass.
 func (s *Store) Progress(ctx context.Context, r *plan.RunReport) {
 	if ctx.Err() != nil || s.Clock.Since(s.written) < progressInterval {
 		return
@@ -155,8 +155,8 @@ func (s *Store) Progress(ctx context.Context, r *plan.RunReport) {
 	})
 }
 
-// endProgress ends the write that Progress began. If the API server has received it, a later write finds a conflict, and
-// reads the object again.
+// endProgress ends the write that Progress began. If the API server executes it all the same, the next write finds a
+// conflict, and reads the object again.
 func (s *Store) endProgress() {
 	if s.endWrite != nil {
 		s.endWrite()
