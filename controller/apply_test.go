@@ -52,11 +52,17 @@ func withObjects(c *controller.Controller) (*objects.Client, *objectstest.Server
 // apply stores a plan, approves all its steps, and executes them, as `evenkeel apply` does while no process leads.
 func apply(ctx context.Context, t *testing.T, c *controller.Controller, p plan.Plan) (plan.RunReport, error) {
 	t.Helper()
+	storeApproved(t, c, p)
+	return c.ExecuteStored(ctx, "saved")
+}
+
+// storeApproved stores a plan, and approves all its steps.
+func storeApproved(t *testing.T, c *controller.Controller, p plan.Plan) {
+	t.Helper()
 	client, _ := withObjects(c)
 	o := &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: "saved"}, Spec: record.Spec(&p, v1alpha1.ModeAutomatic)}
 	must.Get(client.Plans.Create(t.Context(), o, metav1.CreateOptions{}))(t)
 	must.Get(waiting.New(client).Decide(t.Context(), "saved", waiting.ToApprove, waiting.StepSelection{}, "alice", c.Clock.Now()))(t)
-	return c.ExecuteStored(ctx, "saved")
 }
 
 func TestAnApprovedPlanIsCarriedOut(t *testing.T) {
@@ -65,6 +71,22 @@ func TestAnApprovedPlanIsCarriedOut(t *testing.T) {
 	if len(e.waves) != 2 || len(r.Outcomes) != 2 || r.Stopped != nil || r.Mode != plan.Live || r.Approval == nil || r.Approval.By != "alice" ||
 		r.Plan.ID != p.ID {
 		t.Errorf("%d waves, %+v", len(e.waves), r)
+	}
+}
+
+// A configuration that arrives while the decisions are read applies before the approved steps are executed.
+func TestApprovedStepsWaitForANewConfiguration(t *testing.T) {
+	c, e, p := savedPlan(t)
+	storeApproved(t, c, p)
+	changes := make(chan func(*controller.Controller), 1)
+	changes <- func(*controller.Controller) {}
+	c.Reloads = changes
+	if c.ExecuteApproved(t.Context()); len(e.waves) != 0 {
+		t.Errorf("%d waves before the new configuration applies, want none", len(e.waves))
+	}
+	<-changes
+	if c.ExecuteApproved(t.Context()); len(e.waves) != 2 {
+		t.Errorf("%d waves with the new configuration, want 2", len(e.waves))
 	}
 }
 
