@@ -136,9 +136,14 @@ func owners(uid string) []metav1.OwnerReference {
 }
 
 // Progress begins to write what the pass has done so far, at most once in progressInterval. It does not wait for the
-// API server, which takes a second for a plan with hundreds of moves, and a failure has no effect on the pass.
+// API server, which takes a second for a plan with hundreds of moves, and a failure has no effect on the pass. After
+// the last move of a plan, it writes nothing, because Finish will.
 func (s *Store) Progress(ctx context.Context, r *plan.RunReport) {
-	if ctx.Err() != nil || s.Clock.Since(s.written) < progressInterval {
+	moves := len(r.Plan.Moves)
+	if r.Replan != nil {
+		moves += len(r.Replan.Moves)
+	}
+	if ctx.Err() != nil || s.Clock.Since(s.written) < progressInterval || len(r.Outcomes) >= moves {
 		return
 	}
 	s.endProgress()
