@@ -235,6 +235,7 @@ func (m movablePods) podsThatMustGive(k *goal.SkewMeasure) (out []cluster.PodID)
 // addNodeNeeds adds the largest need of any goal for each node: the fewest pods that may leave and cover its excess. It
 // adds the excess that evictions cannot remove to the residual, as a share of the goal's excess.
 func (p *proof) addNodeNeeds() {
+	p.checkPodsOfUnmetNodes()
 	for n := range p.result.Snapshot.Nodes {
 		if p.result.Snapshot.Work.Spend(1 + len(p.result.Snapshot.Nodes[n].Pods)) {
 			return
@@ -272,6 +273,28 @@ func (p *proof) addNodeNeeds() {
 			}
 			return out
 		}})
+	}
+}
+
+// checkPodsOfUnmetNodes finds which pods may leave the nodes of unmet goals. It does so in the order of pods: neighbors
+// share most of what the guards read, which takes half the time of the order of nodes. If there are few such pods, it
+// does nothing.
+func (p *proof) checkPodsOfUnmetNodes() {
+	s, unmet, pods := p.result.Snapshot, make([]bool, len(p.result.Snapshot.Nodes)), 0
+	for g := range p.start.Goals {
+		of := &p.start.Goals[g]
+		if of.Kind == plan.NodeBelow && !of.Constraint && !unmet[of.Node] && p.start.Excess(g) > 0 {
+			unmet[of.Node] = true
+			pods += len(s.Nodes[of.Node].Pods)
+		}
+	}
+	if s.Work.Stopped() || pods < len(s.Pods)/4 {
+		return
+	}
+	for i := range s.Pods {
+		if n := s.Pods[i].Node; n != cluster.NoNode && unmet[n] {
+			p.reach.mayLeave(cluster.PodID(i))
+		}
 	}
 }
 

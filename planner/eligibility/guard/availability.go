@@ -136,7 +136,7 @@ func MinReadyTime(p *cluster.Pod) time.Duration {
 
 // Without its last Ready pod a Service has no endpoint.
 var lastReadyPod = Rule{plan.LastReadyPod, PlanScope, func(in Input) (string, bool) {
-	if !in.Options.Protect[ProtectLastReady] || !in.Pod.Ready {
+	if len(in.Pod.Services) == 0 || !in.Pod.Ready || !in.Options.Protect[ProtectLastReady] {
 		return "", false
 	}
 	for _, id := range in.Pod.Services {

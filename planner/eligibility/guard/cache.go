@@ -75,27 +75,31 @@ type passedScopes struct {
 	templates []*cluster.Template
 }
 
-// covers reports whether an earlier pod has already passed the rules of this scope for the pod p.
-func (s *passedScopes) covers(scope Scope, p *cluster.Pod) bool {
-	switch {
-	case scope == OddPodScope:
-		return p.Ordinary
-	case s.nodes == nil:
-		return false
+// coveredBy returns the scopes whose rules an earlier pod has already passed for the pod p. For OddPodScope, no pod needs
+// to.
+func (s *passedScopes) coveredBy(p *cluster.Pod) (out scopes) {
+	if p.Ordinary {
+		out.add(OddPodScope)
 	}
-	switch scope {
-	case NodeScope:
-		return p.Node != cluster.NoNode && s.nodes[p.Node]
-	case WorkloadScope:
-		if len(p.Owners) > 0 && s.covers(TemplateScope, p) {
-			return true // pods of one template have one owner
+	if s.nodes == nil {
+		return out
+	}
+	if p.Node != cluster.NoNode && s.nodes[p.Node] {
+		out.add(NodeScope)
+	}
+	if p.Workload == cluster.NoWorkload {
+		return out
+	}
+	if p.Template != nil && s.templates[p.Workload] == p.Template {
+		if out.add(TemplateScope); len(p.Owners) > 0 {
+			out.add(WorkloadScope) // pods of one template have one owner
+			return out
 		}
-		key, ok := ownerKeyOf(p)
-		return ok && s.owners[p.Workload] == key
-	case TemplateScope:
-		return p.Workload != cluster.NoWorkload && p.Template != nil && s.templates[p.Workload] == p.Template
 	}
-	return false
+	if key, ok := ownerKeyOf(p); ok && s.owners[p.Workload] == key {
+		out.add(WorkloadScope)
+	}
+	return out
 }
 
 // add records a pod that passed every rule.

@@ -104,7 +104,7 @@ objects:
 		calls, opts, cache := 0, DefaultOptions(), NewCache()
 		rules := []Rule{{Code: plan.BarePod, Scope: scope, Check: func(Input) (string, bool) { calls++; return "", false }}}
 		for i := range s.Pods {
-			check(rules, Input{Snapshot: s, Pod: &s.Pods[i], Now: s.TakenAt, Options: &opts, Cache: cache})
+			check(newRuleSet(rules), Input{Snapshot: s, Pod: &s.Pods[i], Now: s.TakenAt, Options: &opts, Cache: cache})
 		}
 		if calls != want {
 			t.Errorf("scope %d: %d calls, want %d", scope, calls, want)
@@ -134,7 +134,7 @@ objects:
 	opts.PodSelector = labels.SelectorFromSet(labels.Set{"topology.kubernetes.io/zone": "z1"})
 	cache := NewCache()
 	for i, want := range []bool{false, true} {
-		if _, refused := check([]Rule{podNotSelected}, Input{Snapshot: s, Pod: &s.Pods[i], Now: s.TakenAt, Options: &opts, Cache: cache}); refused != want {
+		if _, refused := check(newRuleSet([]Rule{podNotSelected}), Input{Snapshot: s, Pod: &s.Pods[i], Now: s.TakenAt, Options: &opts, Cache: cache}); refused != want {
 			t.Errorf("pod %s: refused %t, want %t", s.Pods[i].Object.Name, refused, want)
 		}
 	}

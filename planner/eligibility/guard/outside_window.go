@@ -11,8 +11,10 @@ import (
 // The windows of the configuration and all windows in annotations must be open. The message contains the next time at
 // which all of these windows are open.
 var outsideWindow = Rule{plan.OutsideWindow, PodScope, func(in Input) (string, bool) {
-	if why, open := in.Options.Windows.Open(in.Now); !open {
-		return why + " (windows); " + nextOpening(in), true
+	if !in.ownerPassed { // the windows of the configuration are the same for all pods
+		if why, open := in.Options.Windows.Open(in.Now); !open {
+			return why + " (windows); " + nextOpening(in), true
+		}
 	}
 	for _, w := range in.podAnnotations().Windows {
 		if why, open := w.Windows.Open(in.Now); !open {

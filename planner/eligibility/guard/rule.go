@@ -39,6 +39,12 @@ const (
 	lastScope = RequestScope
 )
 
+// scopes is a set of scopes.
+type scopes uint8
+
+func (s *scopes) add(x Scope)     { *s |= 1 << x }
+func (s scopes) has(x Scope) bool { return s&(1<<x) != 0 }
+
 // Input has the pod and all data that a rule may read.
 type Input struct {
 	Snapshot *cluster.Snapshot

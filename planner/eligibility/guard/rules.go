@@ -89,20 +89,36 @@ func (r *Rule) applies(in Input) bool {
 	return !in.RemovesEnded || !slices.Contains(runningOnly, r.Code)
 }
 
-// Check returns the reason of the first rule that refuses, and false if no rule refuses.
-func Check(in Input) (plan.Reason, bool) { return check(Rules, in) }
+// uncovered is Rules as a ruleSet.
+var uncovered = newRuleSet(Rules)
 
-func check(rules []Rule, in Input) (plan.Reason, bool) {
-	in = in.withAnnotations()
-	var covered [lastScope + 1]bool
-	for scope := range covered {
-		covered[scope] = in.Cache.passed.covers(Scope(scope), in.Pod)
+// A ruleSet has, by the covered scopes, the rules with other scopes, in their order.
+type ruleSet [1 << (lastScope + 1)][]*Rule
+
+func newRuleSet(rules []Rule) *ruleSet {
+	out := &ruleSet{}
+	for covered := range out {
+		for i := range rules {
+			if !scopes(covered).has(rules[i].Scope) {
+				out[covered] = append(out[covered], &rules[i])
+			}
+		}
 	}
-	covered[RequestScope] = in.annotations.IsEmpty()
-	in.ownerPassed = covered[WorkloadScope]
-	for i := range rules {
-		r := &rules[i]
-		if covered[r.Scope] || !r.applies(in) {
+	return out
+}
+
+// Check returns the reason of the first rule that refuses, and false if no rule refuses.
+func Check(in Input) (plan.Reason, bool) { return check(uncovered, in) }
+
+func check(rules *ruleSet, in Input) (plan.Reason, bool) {
+	in = in.withAnnotations()
+	covered := in.Cache.passed.coveredBy(in.Pod)
+	if in.annotations.IsEmpty() {
+		covered.add(RequestScope)
+	}
+	in.ownerPassed = covered.has(WorkloadScope)
+	for _, r := range rules[covered] {
+		if !r.applies(in) {
 			continue
 		}
 		if msg, refused := r.Check(in); refused {
