@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // Cache stores intermediate results that many pods share. A cache is valid for one snapshot, one set of options and one
@@ -73,6 +74,35 @@ type passedScopes struct {
 	owners []ownerKey // the latest owner with such a pod, by cluster.WorkloadID
 	// templates has the latest template with such a pod, by cluster.WorkloadID.
 	templates []*cluster.Template
+	// refusals has the latest template that a rule with WorkloadScope or TemplateScope refused, by cluster.WorkloadID.
+	refusals []templateRefusal
+}
+
+// templateRefusal is the reason for which all pods of a template are refused, unless an earlier rule refuses one. The
+// field at is the place of the rule in the order of all rules. The template passes the earlier rules with WorkloadScope
+// or TemplateScope.
+type templateRefusal struct {
+	template *cluster.Template
+	at       int
+	reason   plan.Reason
+}
+
+// refusalOf returns the refusal of the template of a pod, or nil.
+func (s *passedScopes) refusalOf(p *cluster.Pod) *templateRefusal {
+	if s.refusals == nil || p.Workload == cluster.NoWorkload || p.Template == nil || s.refusals[p.Workload].template != p.Template {
+		return nil
+	}
+	return &s.refusals[p.Workload]
+}
+
+func (s *passedScopes) addRefusal(snapshot *cluster.Snapshot, p *cluster.Pod, r templateRefusal) {
+	if p.Workload == cluster.NoWorkload || len(p.Owners) == 0 { // otherwise pods of one template have one owner
+		return
+	}
+	if s.refusals == nil {
+		s.refusals = make([]templateRefusal, len(snapshot.Workloads))
+	}
+	s.refusals[p.Workload] = r
 }
 
 // coveredBy returns the scopes whose rules an earlier pod has already passed for the pod p. For OddPodScope, no pod needs

@@ -115,6 +115,33 @@ objects:
 	}
 }
 
+// TestRefusalOfATemplate counts the calls of a rule that refuses two pods of one template, by scope. A rule before it
+// refuses the second pod for a reason of its own.
+func TestRefusalOfATemplate(t *testing.T) {
+	s := must.Get(cluster.New((&scenario.Scenario{Cluster: []byte(`
+objects:
+- {kind: Node, metadata: {name: n1}}
+- {kind: Deployment, metadata: {name: web}, pods: [3 on n1]}
+`)}).Objects(t)))(t)
+	for scope, want := range map[Scope]int{PlanScope: 2, PodScope: 2, WorkloadScope: 1, NodeScope: 2, TemplateScope: 1} {
+		calls, opts, cache := 0, DefaultOptions(), NewCache()
+		rules := newRuleSet([]Rule{
+			{Code: plan.PodTooYoung, Scope: PodScope, Check: func(in Input) (string, bool) { return "young", in.Pod.ID == 1 }},
+			{Code: plan.WorkloadDegraded, Scope: scope, Check: func(Input) (string, bool) { calls++; return "degraded", true }},
+			{Code: plan.OutsideWindow, Scope: PodScope, Check: func(Input) (string, bool) { t.Error("a later rule is asked"); return "", true }},
+		})
+		for i, want := range []plan.Code{plan.WorkloadDegraded, plan.PodTooYoung, plan.WorkloadDegraded} {
+			r, refused := check(rules, Input{Snapshot: s, Pod: &s.Pods[i], Now: s.TakenAt, Options: &opts, Cache: cache})
+			if !refused || r.Code != want || r.Message == "" {
+				t.Errorf("scope %d, pod %d: refused %t, %v, want %s", scope, i, refused, r, want)
+			}
+		}
+		if calls != want {
+			t.Errorf("scope %d: %d calls, want %d", scope, calls, want)
+		}
+	}
+}
+
 // TestZonesOfATemplate has two pods of one template in two zones. Each has the zone of its node as a label. A
 // podSelector with that label selects only one of them.
 func TestZonesOfATemplate(t *testing.T) {

@@ -93,14 +93,20 @@ func (r *Rule) applies(in Input) bool {
 var uncovered = newRuleSet(Rules)
 
 // A ruleSet has, by the covered scopes, the rules with other scopes, in their order.
-type ruleSet [1 << (lastScope + 1)][]*Rule
+type ruleSet [1 << (lastScope + 1)][]placedRule
+
+// placedRule is a rule with its place in the order of all rules.
+type placedRule struct {
+	*Rule
+	at int
+}
 
 func newRuleSet(rules []Rule) *ruleSet {
 	out := &ruleSet{}
 	for covered := range out {
 		for i := range rules {
 			if !scopes(covered).has(rules[i].Scope) {
-				out[covered] = append(out[covered], &rules[i])
+				out[covered] = append(out[covered], placedRule{&rules[i], i})
 			}
 		}
 	}
@@ -117,15 +123,34 @@ func check(rules *ruleSet, in Input) (plan.Reason, bool) {
 		covered.add(RequestScope)
 	}
 	in.ownerPassed = covered.has(WorkloadScope)
+	usual := !in.RemovesEnded && !in.ReplacesUnready // otherwise not every rule judges the pod as other pods
+	known := templateRefusal{at: len(Rules)}
+	if usual {
+		if of := in.Cache.passed.refusalOf(in.Pod); of != nil {
+			known = *of
+			covered.add(WorkloadScope)
+			covered.add(TemplateScope)
+		}
+	}
 	for _, r := range rules[covered] {
+		if r.at > known.at {
+			break
+		}
 		if !r.applies(in) {
 			continue
 		}
 		if msg, refused := r.Check(in); refused {
-			return plan.Reason{Code: r.Code, Message: msg}, true
+			reason := plan.Reason{Code: r.Code, Message: msg}
+			if usual && (r.Scope == WorkloadScope || r.Scope == TemplateScope) {
+				in.Cache.passed.addRefusal(in.Snapshot, in.Pod, templateRefusal{in.Pod.Template, r.at, reason})
+			}
+			return reason, true
 		}
 	}
-	if !in.RemovesEnded && !in.ReplacesUnready { // otherwise the pod has not passed every rule as other pods must
+	if known.template != nil {
+		return known.reason, true
+	}
+	if usual {
 		in.Cache.passed.add(in.Snapshot, in.Pod)
 	}
 	return plan.Reason{}, false
