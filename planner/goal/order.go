@@ -115,25 +115,32 @@ func CountUnmet(t *Tracker, f func(g int)) (n int) {
 
 // lowestPriority returns the lowest priority of the pods that goal g is about, or of the pods on its node.
 func (t *Tracker) lowestPriority(g int) int32 {
-	if lowest, known := t.lowest[g]; known {
+	key, pods := g, t.Goals[g].Pods
+	if of := &t.Goals[g]; of.Kind == plan.NodeBelow {
+		key, pods = -1-int(of.Node), t.Snapshot.Nodes[of.Node].Pods // goals about one node share the result
+	}
+	if lowest, known := t.lowest[key]; known {
 		return lowest
 	}
-	pods, lowest := t.Goals[g].Pods, int32(math.MaxInt32)
-	if of := &t.Goals[g]; of.Kind == plan.NodeBelow {
-		pods = t.Snapshot.Nodes[of.Node].Pods
-	}
+	lowest := int32(math.MaxInt32)
 	for _, id := range pods {
 		lowest = min(lowest, t.Snapshot.Pods[id].Priority)
 	}
-	t.lowest[g] = lowest
+	t.lowest[key] = lowest
 	return lowest
 }
 
-// InSameTier reports whether no goal comes first because of its weight, its node, its kind or the order of its strategy
-// against goals of other kinds. Among such goals, the search is fair to namespaces.
-func InSameTier(t *Tracker, a, b int) bool {
-	x, y := &t.Goals[a], &t.Goals[b]
-	return x.Weight == y.Weight && t.kinds[a].order == t.kinds[b].order && t.drainRank(a) == t.drainRank(b) && HasMoves(t, a) == HasMoves(t, b)
+// Tier is what brings a goal before others: its weight, its node, its kind or the order of its strategy against goals
+// of other kinds, and its moves. Among goals of one tier, the search is fair to namespaces.
+type Tier struct {
+	weight         float64
+	order, drained int
+	hasMoves       bool
+}
+
+// TierOf returns the tier of goal g.
+func TierOf(t *Tracker, g int) Tier {
+	return Tier{t.Goals[g].Weight, t.kinds[g].order, t.drainRank(g), HasMoves(t, g)}
 }
 
 // Namespace returns the namespace of the pods of goal i, or "" for a goal about a node.

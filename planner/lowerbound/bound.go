@@ -20,7 +20,7 @@ func Compute(c *search.Result) plan.Bound {
 	start := c.Problem.Start.Goals
 	all, some := podsOfUnmetGoals(c, start)
 	p := &proof{c, start, newReachability(c, start), newEvictionNeed(c.Snapshot, all), newEvictionNeed(c.Snapshot, some), 0, make(map[cluster.PodID]search.Move, len(c.Moves)),
-		map[string]float64{}, nil}
+		map[string]float64{}, nil, make([]answer, len(c.Snapshot.Pods))}
 	for _, m := range c.Moves {
 		p.made[m.Pod] = m.Move
 	}

@@ -276,7 +276,7 @@ func (p *proof) addNodeNeeds() {
 	}
 }
 
-// checkPodsOfUnmetNodes finds which pods may leave the nodes of unmet goals. It does so in the order of pods: neighbors
+// checkPodsOfUnmetNodes finds which pods can leave the nodes of unmet goals. It does so in the order of pods: neighbors
 // share most of what the guards read, which takes half the time of the order of nodes. If there are few such pods, it
 // does nothing.
 func (p *proof) checkPodsOfUnmetNodes() {
@@ -293,7 +293,7 @@ func (p *proof) checkPodsOfUnmetNodes() {
 	}
 	for i := range s.Pods {
 		if n := s.Pods[i].Node; n != cluster.NoNode && unmet[n] {
-			p.reach.mayLeave(cluster.PodID(i))
+			p.canLeaveForGood(cluster.PodID(i))
 		}
 	}
 }

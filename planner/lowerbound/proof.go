@@ -22,12 +22,28 @@ type proof struct {
 	made          map[cluster.PodID]search.Move // by pod
 	byGoal        map[string]float64
 	sizes         []podSize // reused
+	forGood       []answer  // by pod: caches canLeaveForGood
 }
 
 // canLeaveForGood reports whether a pod may leave its node and can run on another one.
 func (p *proof) canLeaveForGood(pod cluster.PodID) bool {
-	return p.reach.mayLeave(pod) && p.reach.canRunElsewhere(pod)
+	known := &p.forGood[pod]
+	if *known == unknown {
+		if *known = no; p.reach.mayLeave(pod) && p.reach.canRunElsewhere(pod) {
+			*known = yes
+		}
+	}
+	return *known == yes
 }
+
+// answer is the result of a question, if it is known.
+type answer uint8
+
+const (
+	unknown answer = iota
+	no
+	yes
+)
 
 // addResidual adds a share of a goal's excess to the residual. The parameter v is the same excess in the goal's unit.
 func (p *proof) addResidual(g plan.Goal, share, v float64) {

@@ -63,8 +63,8 @@ func (t *turns) nextTier() bool {
 	if len(t.rest) == 0 {
 		return false
 	}
-	n := 1
-	for n < len(t.rest) && goal.InSameTier(t.goals, t.rest[0], t.rest[n]) {
+	n, first := 1, goal.TierOf(t.goals, t.rest[0])
+	for n < len(t.rest) && goal.TierOf(t.goals, t.rest[n]) == first {
 		n++
 	}
 	tier := t.rest[:n]
