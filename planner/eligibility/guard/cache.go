@@ -74,7 +74,8 @@ type passedScopes struct {
 	owners []ownerKey // the latest owner with such a pod, by cluster.WorkloadID
 	// templates has the latest template with such a pod, by cluster.WorkloadID.
 	templates []*cluster.Template
-	// refusals has the latest template that a rule with WorkloadScope or TemplateScope refused, by cluster.WorkloadID.
+	// refusals has the latest template that a rule with WorkloadScope or TemplateScope refused, by
+	// cluster.WorkloadID.
 	refusals []templateRefusal
 }
 
@@ -105,8 +106,8 @@ func (s *passedScopes) addRefusal(snapshot *cluster.Snapshot, p *cluster.Pod, r 
 	s.refusals[p.Workload] = r
 }
 
-// coveredBy returns the scopes whose rules an earlier pod has already passed for the pod p. For OddPodScope, no pod needs
-// to.
+// coveredBy returns the scopes whose rules an earlier pod has already passed for the pod p. For OddPodScope, no pod
+// needs to.
 func (s *passedScopes) coveredBy(p *cluster.Pod) (out scopes) {
 	if p.Ordinary {
 		out.add(OddPodScope)
