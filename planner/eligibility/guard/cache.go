@@ -74,9 +74,9 @@ type passedScopes struct {
 	owners []ownerKey // the latest owner with such a pod, by cluster.WorkloadID
 	// templates has the latest template with such a pod, by cluster.WorkloadID.
 	templates []*cluster.Template
-	// refusals has the latest template that a rule with WorkloadScope or TemplateScope refused, by
+	// refused has the latest template that a rule with WorkloadScope or TemplateScope refused, by
 	// cluster.WorkloadID.
-	refusals []templateRefusal
+	refused []templateRefusal
 }
 
 // templateRefusal is the reason for which all pods of a template are refused, unless an earlier rule refuses one. The
@@ -90,20 +90,20 @@ type templateRefusal struct {
 
 // refusalOf returns the refusal of the template of a pod, or nil.
 func (s *passedScopes) refusalOf(p *cluster.Pod) *templateRefusal {
-	if s.refusals == nil || p.Workload == cluster.NoWorkload || p.Template == nil || s.refusals[p.Workload].template != p.Template {
+	if s.refused == nil || p.Workload == cluster.NoWorkload || p.Template == nil || s.refused[p.Workload].template != p.Template {
 		return nil
 	}
-	return &s.refusals[p.Workload]
+	return &s.refused[p.Workload]
 }
 
 func (s *passedScopes) addRefusal(snapshot *cluster.Snapshot, p *cluster.Pod, r templateRefusal) {
 	if p.Workload == cluster.NoWorkload || len(p.Owners) == 0 { // otherwise pods of one template have one owner
 		return
 	}
-	if s.refusals == nil {
-		s.refusals = make([]templateRefusal, len(snapshot.Workloads))
+	if s.refused == nil {
+		s.refused = make([]templateRefusal, len(snapshot.Workloads))
 	}
-	s.refusals[p.Workload] = r
+	s.refused[p.Workload] = r
 }
 
 // coveredBy returns the scopes whose rules an earlier pod has already passed for the pod p. For OddPodScope, no pod
