@@ -14,18 +14,20 @@ import (
 )
 
 // Indexer takes one snapshot of a cluster after another. It keeps what it found about each pod until the pod changes,
-// so the next snapshot takes less time. The snapshots are equal to those of New. An Indexer recognizes a pod that has
+// so the next snapshot takes less time. The snapshots are equal to those of New. An Indexer recognizes an object that has
 // not changed by its pointer, and is not safe for concurrent use. The zero value is ready to use.
 type Indexer struct {
-	// IsMarked decides the Mark of each pod, from its labels and annotations alone. If it is nil, marks are unknown.
-	IsMarked func(p *corev1.Pod) bool
+	// IsMarked decides the marks of pods and their owners, from the labels and annotations of one object alone. If it
+	// is nil, marks are unknown.
+	IsMarked func(o metav1.Object) bool
 
 	features  kubeversion.Features
-	nodeNames []string     // of the last snapshot, by NodeID
-	pods      []indexedPod // of the last snapshot, by PodID
+	nodeNames []string                    // of the last snapshot, by NodeID
+	pods      []indexedPod                // of the last snapshot, by PodID
+	owners    map[metav1.Object]MarkState // of the last snapshot
 }
 
-// MarkState says whether the Indexer found a pod marked by a person or a program.
+// MarkState says whether the Indexer found an object marked by a person or a program.
 type MarkState uint8
 
 const (
@@ -127,12 +129,35 @@ func (x *Indexer) read(k, last *indexedPod) {
 	k.ready = podReady(p)
 	k.ordinary, k.priority = isOrdinary(k), ptr.Deref(p.Spec.Priority, 0)
 	k.template = newTemplate(last, k, &x.features)
+	k.mark = x.markOf(p)
+}
+
+func (x *Indexer) markOf(o metav1.Object) MarkState {
 	switch {
 	case x.IsMarked == nil:
-	case x.IsMarked(p):
-		k.mark = Marked
-	default:
-		k.mark = Unmarked
+		return UnknownMark
+	case x.IsMarked(o):
+		return Marked
+	}
+	return Unmarked
+}
+
+// ownerMarks returns a function that returns Marked if one of the owners is marked, and keeps their marks.
+func (x *Indexer) ownerMarks() func(owners []metav1.Object) MarkState {
+	last := x.owners
+	x.owners = make(map[metav1.Object]MarkState, len(last))
+	return func(owners []metav1.Object) (all MarkState) {
+		for _, o := range owners {
+			mark, known := x.owners[o]
+			if !known {
+				if mark, known = last[o]; !known {
+					mark = x.markOf(o)
+				}
+				x.owners[o] = mark
+			}
+			all = max(all, mark)
+		}
+		return all
 	}
 }
 

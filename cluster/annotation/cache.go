@@ -40,8 +40,8 @@ const (
 // NewCache returns an empty cache.
 func NewCache() *Cache { return &Cache{inherited: map[metav1.Object]bool{}} }
 
-// IsMarked is Indexer.IsMarked: it reports whether the pod itself carries a request.
-func IsMarked(p *corev1.Pod) bool { return hasKnownKey(p) }
+// IsMarked is Indexer.IsMarked: it reports whether the object itself carries a request.
+func IsMarked(o metav1.Object) bool { return hasKnownKey(o) }
 
 // hasOwnRequests reports whether the pod itself carries a request.
 func (c *Cache) hasOwnRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
@@ -97,8 +97,11 @@ func (c *Cache) inheritsRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
 }
 
 func ownersOrNamespaceHaveRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
+	if p.OwnersMark == cluster.Marked || p.OwnersMark == cluster.UnknownMark && slices.ContainsFunc(p.Owners, hasKnownKey) {
+		return true
+	}
 	ns := s.Namespace(p.Object.Namespace)
-	return slices.ContainsFunc(p.Owners, hasKnownKey) || ns != nil && hasKnownKey(ns)
+	return ns != nil && hasKnownKey(ns)
 }
 
 // OfNode returns the requests on a node, which callers must not modify.
