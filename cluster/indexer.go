@@ -14,11 +14,11 @@ import (
 )
 
 // Indexer takes one snapshot of a cluster after another. It keeps what it found about each pod until the pod changes,
-// so the next snapshot takes less time. The snapshots are equal to those of New. An Indexer recognizes an object that has
-// not changed by its pointer, and is not safe for concurrent use. The zero value is ready to use.
+// so the next snapshot takes less time. The snapshots are equal to those of New. An Indexer recognizes an object that
+// has not changed by its pointer, and is not safe for concurrent use. The zero value is ready to use.
 type Indexer struct {
-	// IsMarked decides the marks of pods and their owners, from the labels and annotations of one object alone. If it
-	// is nil, marks are unknown.
+	// IsMarked decides the marks of pods, their owners and their namespaces, from the labels and annotations of one
+	// object alone. If it is nil, marks are unknown.
 	IsMarked func(o metav1.Object) bool
 
 	features  kubeversion.Features
@@ -142,11 +142,15 @@ func (x *Indexer) markOf(o metav1.Object) MarkState {
 	return Unmarked
 }
 
-// ownerMarks returns a function that returns Marked if one of the owners is marked, and keeps their marks.
-func (x *Indexer) ownerMarks() func(owners []metav1.Object) MarkState {
+// inheritedMarks returns a function that returns Marked if one of the owners or the namespace, which may be nil, is
+// marked. It keeps the marks of the owners.
+func (x *Indexer) inheritedMarks() func(owners []metav1.Object, ns *corev1.Namespace) MarkState {
 	last := x.owners
 	x.owners = make(map[metav1.Object]MarkState, len(last))
-	return func(owners []metav1.Object) (all MarkState) {
+	return func(owners []metav1.Object, ns *corev1.Namespace) (all MarkState) {
+		if ns != nil {
+			all = x.markOf(ns)
+		}
 		for _, o := range owners {
 			mark, known := x.owners[o]
 			if !known {

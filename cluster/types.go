@@ -79,7 +79,8 @@ type Pod struct {
 	Terminal    bool // Succeeded or Failed
 	Ready       bool
 	Mark        MarkState
-	OwnersMark  MarkState // Marked if one of the Owners is marked
+	// InheritedMark is Marked if one of the Owners or the namespace is marked.
+	InheritedMark MarkState
 	// Ordinary says that the pod runs or will run, has a controller, does not belong to its node, was not changed since
 	// its creation, and is not being resized. It has no finalizer, no scheduling gate or group, no resource claims, and
 	// only volumes with what the API server holds. It may be false for other pods, too.

@@ -107,7 +107,7 @@ type ownerChain struct {
 	missing *metav1.OwnerReference // the reference to an object that is not in the snapshot, at which the chain ends
 
 	workload *Workload // the workload of all pods with this controller
-	mark     MarkState // of the owners
+	mark     MarkState // of the owners and their namespace
 }
 
 // resolveChain follows controller references to the topmost owner that is in the snapshot and manages pods. An object
@@ -158,7 +158,7 @@ func newControllerKey(p *Pod) controllerKey {
 
 // addWorkloads assigns a workload to every pod. Pods of one controller share an owner chain.
 func (b *builder) addWorkloads() {
-	x, markOf := b.indexOwners(), b.index.ownerMarks()
+	x, markOf := b.indexOwners(), b.index.inheritedMarks()
 	chains := make(map[controllerKey]*ownerChain, len(x.byName)/2) // a Deployment has a ReplicaSet
 	byKey := make(map[string]*Workload, len(x.byName)/2)
 	ofPod := make([]*Workload, len(b.s.Pods))
@@ -169,7 +169,7 @@ func (b *builder) addWorkloads() {
 			continue
 		}
 		if c != nil && p.HasTemplateOf(&b.s.Pods[i-1]) {
-			p.MissingOwner, p.Owners, p.OwnersMark, ofPod[i] = c.missing, c.owners, c.mark, c.workload
+			p.MissingOwner, p.Owners, p.InheritedMark, ofPod[i] = c.missing, c.owners, c.mark, c.workload
 			continue
 		}
 		from := newControllerKey(p)
@@ -177,14 +177,14 @@ func (b *builder) addWorkloads() {
 		if c == nil {
 			got := x.resolveChain(p.Object.Namespace, p.Controller)
 			c = &got
-			c.mark = markOf(c.owners)
+			c.mark = markOf(c.owners, b.s.Namespace(p.Object.Namespace))
 			c.workload = b.findOrAddWorkload(byKey, p.Object.Namespace, c)
 			if c.found == nil && c.lowest != nil {
 				c.workload.addOwnerReplicas(c.lowest.replicas)
 			}
 			chains[from] = c
 		}
-		p.MissingOwner, p.Owners, p.OwnersMark, ofPod[i] = c.missing, c.owners, c.mark, c.workload
+		p.MissingOwner, p.Owners, p.InheritedMark, ofPod[i] = c.missing, c.owners, c.mark, c.workload
 	}
 	b.assignWorkloadIDs(byKey, ofPod)
 }

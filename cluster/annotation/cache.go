@@ -77,6 +77,9 @@ func (c *Cache) IsBeingEvicted(s *cluster.Snapshot, p *cluster.Pod) bool {
 
 // inheritsRequests reports whether an owner of the pod, or its namespace, carries a request.
 func (c *Cache) inheritsRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
+	if p.InheritedMark != cluster.UnknownMark {
+		return p.InheritedMark == cluster.Marked
+	}
 	if len(p.Owners) == 0 || p.Workload == cluster.NoWorkload {
 		return ownersOrNamespaceHaveRequests(s, p)
 	}
@@ -97,11 +100,8 @@ func (c *Cache) inheritsRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
 }
 
 func ownersOrNamespaceHaveRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
-	if p.OwnersMark == cluster.Marked || p.OwnersMark == cluster.UnknownMark && slices.ContainsFunc(p.Owners, hasKnownKey) {
-		return true
-	}
 	ns := s.Namespace(p.Object.Namespace)
-	return ns != nil && hasKnownKey(ns)
+	return slices.ContainsFunc(p.Owners, hasKnownKey) || ns != nil && hasKnownKey(ns)
 }
 
 // OfNode returns the requests on a node, which callers must not modify.

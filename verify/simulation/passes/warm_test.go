@@ -73,7 +73,7 @@ func TestWarmPlansAreColdPlans(t *testing.T) {
 func contents(s *cluster.Snapshot) []any {
 	pods := slices.Clone(s.Pods)
 	for i := range pods {
-		pods[i].Template, pods[i].Mark = nil, cluster.UnknownMark
+		pods[i].Template, pods[i].Mark, pods[i].InheritedMark = nil, cluster.UnknownMark, cluster.UnknownMark
 	}
 	return []any{pods, s.Nodes, s.Workloads, s.Budgets, s.Services, s.UnknownNodePods, s.Unattempted, s.Usage}
 }
