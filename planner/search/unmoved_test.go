@@ -60,11 +60,11 @@ func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 	}
 }
 
-// TestUnlikelyLandings checks that a pod whose landing is refused far below minConfidence in a sampled cluster is no
+// TestUnlikelyLandings checks that a pod whose landing is refused far below minConfidence in a large cluster is no
 // candidate until a pod of its workload moves, or the search starts anew or makes its final pass.
 func TestUnlikelyLandings(t *testing.T) {
 	for _, steer := range []hints.Kind{hints.None, hints.Taint} {
-		c := newSmallSearch(t, 150, []string{"n0 a 3", "n0 a 3", "n0 a 3"}, func(o *Options) { o.Steer = steer }, halfUsedGoals("cpu", 0)...)
+		c := newSmallSearch(t, 250, []string{"n0 a 3", "n0 a 3", "n0 a 3"}, func(o *Options) { o.Steer = steer }, halfUsedGoals("cpu", 0)...)
 		c.waves.scope, c.rounds.round = anyGoal, 1
 		isCandidate := func(pod cluster.PodID) bool {
 			return slices.ContainsFunc(c.rounds.candidates(0), func(x candidate) bool { return x.pod == pod })
@@ -74,7 +74,7 @@ func TestUnlikelyLandings(t *testing.T) {
 			may := c.sim.MayTake(1)
 			saved := slices.Clone(may)
 			clear(may)
-			may[7] = true   // of 149 nodes that may win
+			may[7] = true   // of 249 nodes that may win
 			c.sim.version++ // else unlandable knows the refusal
 			if a, why := c.waves.join(c.waves.moveFor(1, 0), 0); a != Refused {
 				t.Fatalf("%v, %+v: want a refusal", a, why)
@@ -101,14 +101,15 @@ func TestUnlikelyLandings(t *testing.T) {
 			t.Error("the final pass moved neither p1 nor p2")
 		}
 	}
-	c := newSmallSearch(t, 3, []string{"n0 a 3"}, nil, halfUsedGoals("cpu", 0)...)
+	small, large := newSmallSearch(t, 200, []string{"n0 a 3"}, nil, halfUsedGoals("cpu", 0)...), newSmallSearch(t, 201, []string{"n0 a 3"}, nil, halfUsedGoals("cpu", 0)...)
 	sampled := &prediction.Prediction{Gone: prediction.State{SampleSize: 100}}
 	for _, x := range []struct {
+		in         *search
 		confidence float64
 		predicted  *prediction.Prediction
 		want       bool
-	}{{0.84, sampled, true}, {0.86, sampled, false}, {0, &prediction.Prediction{}, false}, {0, nil, false}} {
-		if l := (Landing{Confidence: x.confidence, predicted: x.predicted}); c.waves.isUnlikely(&l) != x.want {
+	}{{large, 0.84, sampled, true}, {large, 0.86, sampled, false}, {large, 0, &prediction.Prediction{}, false}, {large, 0, nil, false}, {small, 0.84, sampled, false}} {
+		if l := (Landing{Confidence: x.confidence, predicted: x.predicted}); x.in.waves.isUnlikely(&l) != x.want {
 			t.Errorf("%+v: want %t", x, x.want)
 		}
 	}

@@ -70,9 +70,11 @@ const farBelow = 0.05
 // isUnlikely reports whether a landing has a confidence far below minConfidence as the mean over many samples. Moves of
 // other workloads change few samples, so the search does not try the pod again until a pod of its workload moves. In
 // BenchmarkPlanScale, 11,370 landings with less than 0.8 were tried again without a success. The final pass tries all,
-// and hints could change landings.
+// and hints could change landings. In clusters up to maxNodesToRepeat, a single move that comes only in the final pass
+// would make steps of two moves possible that no part of the search looks for any more.
 func (c *waves) isUnlikely(l *Landing) bool {
-	return !c.sim.Options.Steers() && l.predicted != nil && l.predicted.Gone.SampleSize > 0 && l.Confidence < c.sim.Options.MinConfidence-farBelow
+	return len(c.sim.Snapshot.Nodes) > maxNodesToRepeat && !c.sim.Options.Steers() && l.predicted != nil && l.predicted.Gone.SampleSize > 0 &&
+		l.Confidence < c.sim.Options.MinConfidence-farBelow
 }
 
 // staysUnlikely reports whether isUnlikely still holds for the landing that was refused last.

@@ -80,10 +80,11 @@ func TestNothingIsHeldThatAPodFromOutsideServes(t *testing.T) {
 
 // TestASecondPlanHasNoMoves uses problems in which a second plan had moves, because the first plan
 //   - kept landings that needed the room of moves that had left their wave (seed 153),
-//   - dropped a move at its end, and did not try the goals of other pods again (seed 325), or
-//   - gave up a step whose first move had left its wave (seed 414).
+//   - dropped a move at its end, and did not try the goals of other pods again (seed 325),
+//   - gave up a step whose first move had left its wave (seed 414), or
+//   - tried pods with unlikely landings again only after the steps of two moves (seeds 199 and 464).
 func TestASecondPlanHasNoMoves(t *testing.T) {
-	for _, seed := range []int{153, 325, 414} {
+	for _, seed := range []int{153, 325, 414, 199, 464} {
 		p := randomProblem(t, seed, 20, 200, 0)
 		pl := p.plan()
 		wrong, next := countWrongReasons(t, p, pl), p.afterPlan(t, pl).plan()
