@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 )
 
 // TargetCheck decides for every node whether a pod's replacement on the node improves a requested goal and harms no
@@ -92,44 +93,53 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 // included.
 func (a *TargetCheck) Acceptable(n cluster.NodeID) bool { return !a.Harms(n) && a.Helps(n) }
 
-// Count returns the number of ready nodes in the list for which Acceptable is true. The last loop
-// avoids branches, because their outcomes are hard to predict.
+// Count returns the number of ready nodes in the list for which Acceptable is true.
 func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
-	if (a.LeavingHarms || !a.leavingImproves && len(a.groups)+len(a.limitedAmounts) == 0) && !a.returnHelps {
-		return 0
+	for _, n := range nodes {
+		if ready[n] && a.Acceptable(n) {
+			count++
+		}
 	}
-	if a.LeavingHarms || len(a.needs) == 0 || len(a.needs) > 2 || len(a.groups) > 1 || len(a.limitedAmounts) > 0 {
-		for _, n := range nodes {
+	return count
+}
+
+// CountIn is Count for a set of many nodes.
+func (a *TargetCheck) CountIn(nodes *prediction.NodeSet, ready []bool) (count int) {
+	switch {
+	case !a.returnHelps && (a.LeavingHarms || !a.leavingImproves && len(a.groups)+len(a.limitedAmounts) == 0):
+		return 0
+	case a.returnHelps || len(a.needs) == 0 || len(a.needs) > 2 || len(a.limitedAmounts) > 0 || len(a.groups) > 1 ||
+		len(a.groups) == 1 && (a.groups[0].domainByNode == nil || a.groups[0].notCounted != nil):
+		for n := range nodes.All() {
 			if ready[n] && a.Acceptable(n) {
 				count++
 			}
 		}
 		return count
 	}
-	one, two := a.needs[0], a.needs[len(a.needs)-1]
-	always := harmless | helpful
-	var g groupEffect
-	if len(a.groups) > 0 {
-		if g, always = a.groups[0], 0; a.leavingImproves {
-			always = helpful
+	var domains []int32
+	var accepted []uint64 // by domain plus one: 1 or 0
+	for _, g := range a.groups {
+		domains = g.domainByNode
+		for _, e := range g.effects {
+			if a.leavingImproves {
+				e |= helpful
+			}
+			accepted = append(accepted, uint64(e&(e>>1)))
 		}
 	}
-	for _, n := range nodes {
-		if n == a.From {
-			if a.returnHelps && ready[n] {
-				count++
-			}
-			continue
+	one, two := a.needs[0], a.needs[len(a.needs)-1]
+	roomOne, roomTwo, ready := one.room[:len(nodes.Position)], two.room[:len(nodes.Position)], ready[:len(nodes.Position)]
+	for n, at := range nodes.Position { // no branch depends on room, because the processor could not predict it
+		is := nodes.Bits[at>>6] >> (at & 63)
+		if domains != nil {
+			is &= accepted[domains[n]+1]
 		}
-		marks := always
-		if len(a.groups) > 0 {
-			marks |= g.onNode(n)
+		if !ready[n] || n == int(a.From) { // rare
+			is = 0
 		}
-		fits := 1 - int(uint64((one.room[n]-one.amount)|(two.room[n]-two.amount))>>63)
-		if !ready[n] { // rare
-			fits = 0
-		}
-		count += fits & int(marks&harmless) & int(marks>>1)
+		lacks := uint64((roomOne[n]-one.amount)|(roomTwo[n]-two.amount)) >> 63
+		count += int(is &^ lacks & 1)
 	}
 	return count
 }

@@ -6,13 +6,14 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestCountIsThatOfServe compares Count with the number of nodes for which Acceptable is true. TestCountIsThatOfServe
-// uses node goals, group goals or both, some of them constraints.
+// TestCountIsThatOfServe compares Count and CountIn with the number of nodes for which Acceptable is true.
+// TestCountIsThatOfServe uses node goals, group goals or both, some of them constraints.
 func TestCountIsThatOfServe(t *testing.T) {
 	s := must.Get(cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900)))(t)
 	some, none := 0, 0
@@ -33,19 +34,28 @@ func TestCountIsThatOfServe(t *testing.T) {
 		}
 		tr := NewTracker(s, goals)
 		ready, all := make([]bool, len(s.Nodes)), make([]cluster.NodeID, len(s.Nodes))
+		set := prediction.NodeSet{Bits: make([]uint64, 1)}
 		for i := range all {
 			ready[i], all[i] = i%7 > 0, cluster.NodeID(i)
+			set.Position, set.Order = append(set.Position, int32(i+7)%60), append(set.Order, cluster.NodeID(i+53)%60)
+			if i%5 > 0 {
+				set.Bits[0] |= 1 << set.Position[i]
+				set.Count++
+			}
 		}
 		for i := range s.Pods {
 			p := &s.Pods[i]
-			a, want := tr.CheckTargets(p.ID, p.Node), 0
+			a, want, wantIn := tr.CheckTargets(p.ID, p.Node), 0, 0
 			for _, n := range all {
 				if ready[n] && n != p.Node && a.Acceptable(n) {
 					want++
+					if set.Has(n) {
+						wantIn++
+					}
 				}
 			}
-			if got := a.Count(all, ready); got != want {
-				t.Fatalf("kinds %d, pod %d: %d places, want %d", kinds, i, got, want)
+			if got, in := a.Count(all, ready), a.CountIn(&set, ready); got != want || in != wantIn {
+				t.Fatalf("kinds %d, pod %d: %d places and %d in the set, want %d and %d", kinds, i, got, in, want, wantIn)
 			}
 			if want > 0 {
 				some++

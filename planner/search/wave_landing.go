@@ -11,8 +11,7 @@ func (c *waves) countAcceptable(pod cluster.PodID, l *Landing) int {
 		return 0
 	}
 	places := c.sim.Goals.CheckTargets(pod, c.sim.Model.Cluster.NodeOf(pod))
-	c.nodeBuffer = l.predicted.Gone.FeasibleSet.Append(c.nodeBuffer[:0])
-	return places.Count(c.nodeBuffer, c.sim.MayTake(pod))
+	return places.CountIn(&l.predicted.Gone.FeasibleSet, c.sim.MayTake(pod))
 }
 
 // rejectedSinceMove caches the pods without an acceptable landing in the current state, with the reasons. The cache

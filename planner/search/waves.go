@@ -10,15 +10,14 @@ import (
 
 // waves holds the moves so far, wave by wave.
 type waves struct {
-	problem    *Problem
-	sim        *Simulation // the cluster after the moves
-	account    *Account
-	current    *Wave
-	moves      []WaveStep         // of closed waves and the current one
-	moved      []bool             // by pod
-	hinted     [][]cluster.NodeID // nodes hinted in each closed wave
-	scope      scope
-	nodeBuffer []cluster.NodeID // buffer of countAcceptable
+	problem *Problem
+	sim     *Simulation // the cluster after the moves
+	account *Account
+	current *Wave
+	moves   []WaveStep         // of closed waves and the current one
+	moved   []bool             // by pod
+	hinted  [][]cluster.NodeID // nodes hinted in each closed wave
+	scope   scope
 	// unlikely has, by pod, the number of moves of its workload, plus 1, when its landing was refused as isUnlikely; 0
 	// if it was not. movesOf has the number of moves now.
 	unlikely []int
