@@ -93,18 +93,34 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 // included.
 func (a *TargetCheck) Acceptable(n cluster.NodeID) bool { return !a.Harms(n) && a.Helps(n) }
 
-// Count returns the number of ready nodes in the list for which Acceptable is true.
-func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
-	for _, n := range nodes {
-		if ready[n] && a.Acceptable(n) {
-			count++
+// AcceptsAll reports whether all the nodes are ready, and Acceptable is true for all.
+func (a *TargetCheck) AcceptsAll(nodes []cluster.NodeID, ready []bool) bool {
+	for i := range a.needs {
+		x := &a.needs[i]
+		for _, n := range nodes {
+			if x.amount > x.room[n] && n != a.From {
+				return false
+			}
 		}
 	}
-	return count
+	for i := range a.groups {
+		g := &a.groups[i]
+		for _, n := range nodes {
+			if g.onNode(n)&harmless == 0 && n != a.From {
+				return false
+			}
+		}
+	}
+	for _, n := range nodes {
+		if away := n != a.From; !ready[n] || away && a.LeavingHarms || !(away && a.leavingImproves) && !a.Helps(n) {
+			return false
+		}
+	}
+	return true
 }
 
-// CountIn is Count for a set of many nodes.
-func (a *TargetCheck) CountIn(nodes *prediction.NodeSet, ready []bool) (count int) {
+// Count returns the number of ready nodes in the set for which Acceptable is true.
+func (a *TargetCheck) Count(nodes *prediction.NodeSet, ready []bool) (count int) {
 	switch {
 	case !a.returnHelps && (a.LeavingHarms || !a.leavingImproves && len(a.groups)+len(a.limitedAmounts) == 0):
 		return 0

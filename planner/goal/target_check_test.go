@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestCountIsThatOfServe compares Count and CountIn with the number of nodes for which Acceptable is true.
+// TestCountIsThatOfServe compares Count and AcceptsAll with the nodes for which Acceptable is true.
 // TestCountIsThatOfServe uses node goals, group goals or both, some of them constraints.
 func TestCountIsThatOfServe(t *testing.T) {
 	s := must.Get(cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900)))(t)
@@ -45,17 +45,28 @@ func TestCountIsThatOfServe(t *testing.T) {
 		}
 		for i := range s.Pods {
 			p := &s.Pods[i]
-			a, want, wantIn := tr.CheckTargets(p.ID, p.Node), 0, 0
+			a, want := tr.CheckTargets(p.ID, p.Node), 0
+			var good, bad []cluster.NodeID
 			for _, n := range all {
-				if ready[n] && n != p.Node && a.Acceptable(n) {
-					want++
-					if set.Has(n) {
-						wantIn++
-					}
+				switch {
+				case !ready[n] || !a.Acceptable(n):
+					bad = append(bad, n)
+				case set.Has(n):
+					good, want = append(good, n), want+1
+				default:
+					good = append(good, n)
 				}
 			}
-			if got, in := a.Count(all, ready), a.CountIn(&set, ready); got != want || in != wantIn {
-				t.Fatalf("kinds %d, pod %d: %d places and %d in the set, want %d and %d", kinds, i, got, in, want, wantIn)
+			if got := a.Count(&set, ready); got != want {
+				t.Fatalf("kinds %d, pod %d: %d places, want %d", kinds, i, got, want)
+			}
+			if !a.AcceptsAll(good, ready) {
+				t.Fatalf("kinds %d, pod %d: does not accept all of %v", kinds, i, good)
+			}
+			for _, n := range bad {
+				if a.AcceptsAll(append(good, n), ready) {
+					t.Fatalf("kinds %d, pod %d: accepts node %d", kinds, i, n)
+				}
 			}
 			if want > 0 {
 				some++

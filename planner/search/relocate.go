@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/placement/target"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -88,7 +89,7 @@ func (relocation) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 	}
 	places, may := c.Goals.CheckTargets(pod, from), c.MayTake(pod)
 	good := func(n cluster.NodeID) bool { return may[n] && places.Acceptable(n) }
-	if t, g := pr.Terminating.Winners, pr.Gone.Winners; places.Count(t, may) == len(t) && places.Count(g, may) == len(g) {
+	if places.AcceptsAll(pr.Terminating.Winners, may) && places.AcceptsAll(pr.Gone.Winners, may) {
 		good = nil // the common case: all nodes that may win are acceptable
 	}
 	l := Landing{
@@ -114,15 +115,23 @@ func (relocation) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 // certain reports whether bounds prove that the landing of a Relocate is acceptable with certainty, on another
 // node. The pod leaves from, and may be on its new node in the model already. The result false says nothing.
 func (c *Simulation) certain(m Move, from cluster.NodeID) bool {
+	nodes, known := possibleWinners(c.Model, m, from)
+	return known && c.acceptsAll(m, from, nodes)
+}
+
+// possibleWinners returns nodes of which bounds prove that a Relocate lands on one of them; none of them is from.
+func possibleWinners(model *placement.ClusterModel, m Move, from cluster.NodeID) (nodes []cluster.NodeID, known bool) {
 	if m.Kind != Relocate {
-		return false
+		return nil, false
 	}
-	nodes, known := c.Model.PossibleWinners(m.Pod, from)
-	if !known || slices.Contains(nodes, from) {
-		return false
-	}
+	nodes, known = model.PossibleWinners(m.Pod, from)
+	return nodes, known && !slices.Contains(nodes, from)
+}
+
+// acceptsAll reports whether all the nodes are acceptable for the replacement of a pod that leaves from.
+func (c *Simulation) acceptsAll(m Move, from cluster.NodeID, nodes []cluster.NodeID) bool {
 	places := c.Goals.CheckTargets(m.Pod, from)
-	return places.Count(nodes, c.MayTake(m.Pod)) == len(nodes)
+	return places.AcceptsAll(nodes, c.MayTake(m.Pod))
 }
 
 // countPrediction counts a predicted landing.

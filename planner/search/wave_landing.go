@@ -11,7 +11,7 @@ func (c *waves) countAcceptable(pod cluster.PodID, l *Landing) int {
 		return 0
 	}
 	places := c.sim.Goals.CheckTargets(pod, c.sim.Model.Cluster.NodeOf(pod))
-	return places.CountIn(&l.predicted.Gone.FeasibleSet, c.sim.MayTake(pod))
+	return places.Count(&l.predicted.Gone.FeasibleSet, c.sim.MayTake(pod))
 }
 
 // rejectedSinceMove caches the pods without an acceptable landing in the current state, with the reasons. The cache

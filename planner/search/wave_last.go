@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
@@ -20,9 +21,12 @@ import (
 // valid during the call. A wave with a move keeps at least one.
 func (w *Wave) CertainMoves(visit func(i int, m Move, l *Landing)) (kept []Step, left map[int]string) {
 	wave := w.steps
-	l := &endOfWave{w.Start, wave, map[int]string{}, visit}
+	l := &endOfWave{w.Start, wave, map[int]string{}, visit, nil}
 	for _, m := range wave {
 		l.start.Model.Cluster.Move(m.Pod, l.placeOf(m))
+	}
+	if len(wave) >= fewTogether && visit == nil {
+		l.proveTogether(w.Now.Model)
 	}
 	for i := range wave {
 		l.settle(i)
@@ -43,6 +47,41 @@ type endOfWave struct {
 	wave  []Step
 	left  map[int]string // by move that has left: why
 	visit func(i int, m Move, l *Landing)
+	// proven says by move whether bounds prove that its landing is acceptable while no move has left; nil: not known.
+	proven []bool
+}
+
+// fewTogether is the number of moves from which two goroutines are faster than one.
+const fewTogether = 64
+
+// proveTogether fills proven with two goroutines: one uses the model of the start, the other that after the wave, in
+// which all replacements are placed already. Which moves each takes does not depend on their speed, so plans do not
+// either.
+func (l *endOfWave) proveTogether(now *placement.ClusterModel) {
+	for _, m := range l.wave {
+		now.Cluster.Move(m.Pod, l.placeOf(m))
+		defer now.Cluster.Move(m.Pod, m.Landing.To)
+	}
+	l.proven = make([]bool, len(l.wave))
+	half := len(l.wave) / 2
+	winners := make([][]cluster.NodeID, len(l.wave)-half)
+	var other sync.WaitGroup
+	other.Go(func() {
+		for i, m := range l.wave[half:] {
+			nodes, known := possibleWinners(l.start.Model, m.Move, m.From)
+			if known {
+				winners[i] = slices.Clone(nodes)
+			}
+		}
+	})
+	for i, m := range l.wave[:half] {
+		nodes, known := possibleWinners(now, m.Move, m.From)
+		l.proven[i] = known && l.start.acceptsAll(m.Move, m.From, nodes)
+	}
+	other.Wait()
+	for i, m := range l.wave[half:] {
+		l.proven[half+i] = winners[i] != nil && l.start.acceptsAll(m.Move, m.From, winners[i])
+	}
 }
 
 func (l *endOfWave) placeOf(m Step) cluster.NodeID {
@@ -59,7 +98,7 @@ func (l *endOfWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, o
 		return plan.Reason{}, nil, true
 	}
 	m := l.wave[i]
-	if !kinds[m.Kind].replaced || l.visit == nil && l.placeOf(m) != cluster.NoNode && l.start.certain(m.Move, m.From) {
+	if !kinds[m.Kind].replaced || l.visit == nil && l.certain(i) {
 		return plan.Reason{}, nil, true
 	}
 	l.start.Model.Cluster.Move(m.Pod, m.From)
@@ -72,6 +111,15 @@ func (l *endOfWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, o
 	}
 	l.start.Model.Cluster.Move(m.Pod, l.placeOf(m))
 	return reason, best, ok
+}
+
+// certain reports whether bounds prove that the landing of a move is acceptable.
+func (l *endOfWave) certain(i int) bool {
+	if len(l.left) == 0 && l.proven != nil {
+		return l.proven[i]
+	}
+	m := l.wave[i]
+	return l.placeOf(m) != cluster.NoNode && l.start.certain(m.Move, m.From)
 }
 
 // settle lets moves leave the wave until the landing of move i is acceptable.
