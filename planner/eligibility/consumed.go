@@ -3,8 +3,6 @@ package eligibility
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/labels"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
@@ -30,7 +28,7 @@ func (l *Consumed) Add(v *Checker, pod cluster.PodID) {
 	if p.Terminal {
 		return
 	}
-	replacement := labels.Set(replacementLabels(p))
+	replacement := newReplacementLabels(p)
 	v.recordRequired(l.Required, pod)
 	if p.Ready {
 		for _, id := range p.Services {

@@ -13,11 +13,6 @@ func (t *Tracker) ImprovesAll(pod cluster.PodID, from, to cluster.NodeID) bool {
 	})
 }
 
-// CouldImproveNodeAndGroup reports whether the eviction could improve both a node goal and a group goal.
-func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeID) bool {
-	return worthOfLeaving(t, pod, from).nodeAndGroup
-}
-
 // MostImproved returns the goal in the list that loses the largest weighted share of its initial
 // excess by the eviction. Of equal shares, the first in the list wins. The list must be in
 // ascending order, so the strategy whose name comes first wins.
@@ -53,35 +48,31 @@ func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.Node
 	return t.Measures[g].ExcessAfterLeaving(pod, from)
 }
 
-// BenefitOfLeaving returns the largest possible benefit of the eviction: the removed share of the initial excess,
-// weighted and summed over all requested goals.
-func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float64 {
-	return worthOfLeaving(t, pod, from).benefit
-}
-
-// worthOfLeaving returns what the eviction of a pod from its node could improve now.
-func worthOfLeaving(t *Tracker, pod cluster.PodID, from cluster.NodeID) leaving {
+// WorthOfLeaving returns the largest possible benefit of the eviction: the removed share of the initial excess,
+// weighted and summed over all requested goals. The second result says whether the eviction could improve both a node
+// goal and a group goal.
+func (t *Tracker) WorthOfLeaving(pod cluster.PodID, from cluster.NodeID) (benefit float64, nodeAndGroup bool) {
 	if t.leaving == nil {
 		t.leaving, t.changedAt = make([]leaving, len(t.Snapshot.Pods)), make([]int, len(t.Goals))
 	}
 	known := &t.leaving[pod]
 	unchanged := func(i int) bool { return t.changedAt[i] < known.moved }
 	if known.from == from && known.moved > t.askedAt && t.EachAffected(pod, from, cluster.NoNode, unchanged) {
-		return *known
+		return known.benefit, known.nodeAndGroup
 	}
-	node, group, sum := false, false, 0.0
+	node, group := false, false
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
 		if excess := t.Excess(i); excess > 0 && t.Asks(i, pod) { // most goals of a pod are met
 			if removed := excess - t.ExcessAfterLeaving(i, pod, from); removed > 0 {
 				g := &t.Goals[i]
-				sum += g.Weight * float64(removed) / float64(t.InitialExcess[i])
+				benefit += g.Weight * float64(removed) / float64(t.InitialExcess[i])
 				group, node = group || t.kinds[i].group, node || !t.kinds[i].group
 			}
 		}
 		return true
 	})
-	*known = leaving{t.moved + 1, from, sum, node && group}
-	return *known
+	*known = leaving{t.moved + 1, from, benefit, node && group}
+	return benefit, node && group
 }
 
 // ImprovedGoals returns the goals that the move serves and improves, in ascending order; see Asks.

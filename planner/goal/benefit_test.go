@@ -49,11 +49,11 @@ func TestBenefitFollowsEmptying(t *testing.T) {
 	n := s.Pods[0].Node
 	tr := NewTracker(s, []plan.Goal{{Kind: plan.NodeEmpty, Node: n, Weight: 1, Pods: s.Nodes[n].Pods}})
 	e, pod := Emptying{Tracker: tr}, s.Nodes[n].Pods[0]
-	before := tr.BenefitOfLeaving(pod, n)
+	before, _ := tr.WorthOfLeaving(pod, n)
 	e.Start([]int{0}, nil)
-	during := tr.BenefitOfLeaving(pod, n)
+	during, _ := tr.WorthOfLeaving(pod, n)
 	e.Stop()
-	if after := tr.BenefitOfLeaving(pod, n); before != 0 || during <= 0 || after != 0 {
+	if after, _ := tr.WorthOfLeaving(pod, n); before != 0 || during <= 0 || after != 0 {
 		t.Errorf("benefit %v before, %v during and %v after the emptying of the node, want 0, more than 0, and 0", before, during, after)
 	}
 }
@@ -85,11 +85,11 @@ func TestBenefitFollowsMoves(t *testing.T) {
 			if tr.leaving != nil {
 				before = tr.leaving[p]
 			}
-			got := worthOfLeaving(tr, p, n)
-			if want := worthOfLeaving(fresh, p, n); got.benefit != want.benefit || got.nodeAndGroup != want.nodeAndGroup {
-				t.Fatalf("pod %d on node %d: %+v, want %+v", p, n, got, want)
+			got, gotBoth := tr.WorthOfLeaving(p, n)
+			if want, wantBoth := fresh.WorthOfLeaving(p, n); got != want || gotBoth != wantBoth {
+				t.Fatalf("pod %d on node %d: %v and %t, want %v and %t", p, n, got, gotBoth, want, wantBoth)
 			}
-			if got.benefit != before.benefit {
+			if got != before.benefit {
 				changed++
 			}
 		}

@@ -21,11 +21,12 @@ func (c *rounds) candidates(g int) []candidate {
 		if from == cluster.NoNode || !c.sim.Goals.CouldImprove(g, id, from) {
 			continue
 		}
-		if c.waves.scope == nodeAndGroup && !c.sim.Goals.InStatedOrder(g) && !c.sim.Goals.CouldImproveNodeAndGroup(id, from) {
+		benefit, both := c.sim.Goals.WorthOfLeaving(id, from)
+		if c.waves.scope == nodeAndGroup && !both && !c.sim.Goals.InStatedOrder(g) {
 			continue
 		}
 		p := &c.sim.Snapshot.Pods[id]
-		out = append(out, candidate{pod: id, owner: p.Workload, rank: c.order.rank(id), benefit: c.sim.Goals.BenefitOfLeaving(id, from),
+		out = append(out, candidate{pod: id, owner: p.Workload, rank: c.order.rank(id), benefit: benefit,
 			EvictionOrder: c.order.orderOf(p), size: c.sizeFor(of, p)})
 	}
 	c.candidateBuffer = out

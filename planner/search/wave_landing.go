@@ -106,7 +106,7 @@ func (c *waves) recordBenefit(m *Step) {
 }
 
 func (c *waves) recordImproved(m *Step) {
-	m.Benefit = c.sim.Goals.BenefitOfLeaving(m.Pod, m.From)
+	m.Benefit, _ = c.sim.Goals.WorthOfLeaving(m.Pod, m.From)
 	improved := m.Landing.ImprovedGoals
 	if len(improved) > 0 && !c.sim.Goals.CouldImprove(m.goal, m.Pod, m.From) {
 		m.goal = improved[0]
