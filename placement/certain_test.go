@@ -143,13 +143,14 @@ func checkNamed(t *testing.T, w *ClusterModel, pod cluster.PodID, from cluster.N
 	if !ok {
 		return false
 	}
+	named = named.Clone()
 	at := w.Cluster.NodeOf(pod)
 	w.Cluster.Move(pod, from)
 	pr := w.Predict(pod)
 	w.Cluster.Move(pod, at)
 	for _, s := range [...]prediction.State{pr.Terminating, pr.Gone} {
 		for _, n := range s.Winners {
-			if !slices.Contains(named, n) {
+			if !named.Has(n) {
 				t.Errorf("%s may land on %s, which PossibleWinners does not name", w.Cluster.Snap.Pods[pod].Object.Name, w.Cluster.Snap.Nodes[n].Name)
 			}
 		}

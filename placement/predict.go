@@ -42,7 +42,7 @@ func (m *ClusterModel) PredictOdds(p cluster.PodID) prediction.Prediction {
 
 // PossibleWinners returns nodes of which bounds of scores prove that the replacement of p, which leaves from, lands on
 // one of them; see fast.Predictor.PossibleWinners. The pod must be supported.
-func (m *ClusterModel) PossibleWinners(p cluster.PodID, from cluster.NodeID) (nodes []cluster.NodeID, ok bool) {
+func (m *ClusterModel) PossibleWinners(p cluster.PodID, from cluster.NodeID) (nodes prediction.NodeSet, ok bool) {
 	return m.predictor().PossibleWinners(m.replacementOf(p), p, from)
 }
 

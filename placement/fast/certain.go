@@ -37,7 +37,7 @@ type scoreBounds struct {
 	covered           map[coveredGroups][]cover // by group
 	mostLoss          int                       // the pod lowers the free percent of a node by at most this
 	leastRel, mostRel []int64                   // by group: bounds of the relative score; leastRel does not hold for special nodes
-	possible          []cluster.NodeID
+	possible          []uint64                  // bit set of positions
 }
 
 // PossibleWinners returns nodes of which bounds prove that the replacement of p lands on one of them, in both states of
@@ -51,11 +51,11 @@ type scoreBounds struct {
 // window. A node whose greatest score is below that bound cannot win. The result contains all others. A
 // random sample contains no node of a cover with a probability below 10^-8; Predict neglects more. While the victim
 // terminates, only its own node differs, and has less room. So what holds once it is gone holds before.
-func (q *Predictor) PossibleWinners(in *cycle.Replacement, p cluster.PodID, from cluster.NodeID) (nodes []cluster.NodeID, ok bool) {
+func (q *Predictor) PossibleWinners(in *cycle.Replacement, p cluster.PodID, from cluster.NodeID) (nodes prediction.NodeSet, ok bool) {
 	m := q.nodes.model
 	at := m.PodNode[p]
 	if q.setPod(in, p); at == cluster.NoNode || from == cluster.NoNode || !q.boundsApply() {
-		return nil, false
+		return nodes, false
 	}
 	m.AdjustSpread(p, at, -1)
 	defer m.AdjustSpread(p, at, 1)
@@ -65,10 +65,9 @@ func (q *Predictor) PossibleWinners(in *cycle.Replacement, p cluster.PodID, from
 	q.top.computeBounds()
 	least, ok := q.leastWinningScore()
 	if !ok {
-		return nil, false
+		return nodes, false
 	}
-	q.bounds.possible = q.possibleWinners(least)
-	return q.bounds.possible, true
+	return q.possibleWinners(least), true
 }
 
 // Feasible returns the nodes that pass every filter once the victim is gone; see prediction.State. The set is valid
@@ -171,10 +170,10 @@ func (q *Predictor) leastBalanced(balance int64) int64 {
 	return weight * max(balance-change, 0)
 }
 
-// possibleWinners lists the feasible nodes whose total score may reach least.
-func (q *Predictor) possibleWinners(least int64) (list []cluster.NodeID) {
-	groups := q.pod.view.groups
-	list = q.bounds.possible[:0]
+// possibleWinners returns the feasible nodes whose total score may reach least.
+func (q *Predictor) possibleWinners(least int64) prediction.NodeSet {
+	groups, count := q.pod.view.groups, 0
+	q.bounds.possible = cycle.ResizeZeroed(q.bounds.possible, len(q.feasible.bits))
 	for g, mine := range groups.bits {
 		first := groups.firstWord[g]
 		most := func(f int) int64 { return q.top.maxScore(int32(f)*q.top.freeFactor) + q.bounds.mostRel[g] }
@@ -183,13 +182,13 @@ func (q *Predictor) possibleWinners(least int64) (list []cluster.NodeID) {
 				continue
 			}
 			for i, word := range q.nodes.positionsByFree[f][first : first+len(mine)] {
-				for word &= mine[i] & q.feasible.bits[first+i]; word != 0; word &= word - 1 {
-					list = append(list, q.nodes.model.NodeOrder[(first+i)<<6+bits.TrailingZeros64(word)])
-				}
+				word &= mine[i] & q.feasible.bits[first+i]
+				q.bounds.possible[first+i] |= word
+				count += bits.OnesCount64(word)
 			}
 		}
 	}
-	return list
+	return prediction.NodeSet{Count: count, Bits: q.bounds.possible, Position: q.nodes.position, Order: q.nodes.model.NodeOrder}
 }
 
 // coversOf returns the covers by group. Those that are not found yet are empty.

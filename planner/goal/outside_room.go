@@ -128,8 +128,9 @@ func (t *Tracker) LimitOutside(pod cluster.PodID, n cluster.NodeID) (strategy st
 // RoomNeed holds the amount of a counted resource that a pod needs, and the room on each node.
 type RoomNeed struct {
 	amount int64
-	room   []int64 // by node
-	fixed  bool    // no pod that leaves changes the room
+	room   []int64   // by node
+	fixed  bool      // no pod that leaves changes the room
+	of     *Headroom // whose room it is, or nil
 }
 
 // HasRoom reports whether the node has room for all needs.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement/prediction"
 )
 
 // TargetCheck decides for every node whether a pod's replacement on the node improves a requested goal and harms no
@@ -20,6 +19,7 @@ type TargetCheck struct {
 	groups         []groupEffect
 	// returnHelps is true if a landing on From improves a goal. Such a landing changes no other goal.
 	returnHelps bool
+	sets        *nodeSets
 }
 
 // groupEffect holds, for one goal, the effect of a landing in each domain, or on marked and other nodes.
@@ -53,7 +53,7 @@ func (g *groupEffect) onNode(n cluster.NodeID) effect {
 
 // CheckTargets returns the TargetCheck for a pod that leaves `from`. `from` may be NoNode.
 func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetCheck {
-	a := TargetCheck{From: from}
+	a := TargetCheck{From: from, sets: t.sets}
 	if from != cluster.NoNode {
 		for _, i := range t.ByNode[from] {
 			t.Measures[i].addEffects(&a, t, i, pod)
@@ -74,7 +74,7 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 	a.needs = append(a.needs, t.roomNeededOutsideAll(pod)...)
 	for i := range t.Headroom {
 		if amount := t.Headroom[i].Amounts.Contribution(pod, cluster.NoNode); amount > 0 {
-			a.needs = append(a.needs, RoomNeed{amount: amount, room: t.Headroom[i].ByNode})
+			a.needs = append(a.needs, RoomNeed{amount: amount, room: t.Headroom[i].ByNode, of: &t.Headroom[i]})
 		}
 	}
 	if t.closed != nil {
@@ -117,47 +117,6 @@ func (a *TargetCheck) AcceptsAll(nodes []cluster.NodeID, ready []bool) bool {
 		}
 	}
 	return true
-}
-
-// Count returns the number of ready nodes in the set for which Acceptable is true.
-func (a *TargetCheck) Count(nodes *prediction.NodeSet, ready []bool) (count int) {
-	switch {
-	case !a.returnHelps && (a.LeavingHarms || !a.leavingImproves && len(a.groups)+len(a.limitedAmounts) == 0):
-		return 0
-	case a.returnHelps || len(a.needs) == 0 || len(a.needs) > 2 || len(a.limitedAmounts) > 0 || len(a.groups) > 1 ||
-		len(a.groups) == 1 && (a.groups[0].domainByNode == nil || a.groups[0].notCounted != nil):
-		for n := range nodes.All() {
-			if ready[n] && a.Acceptable(n) {
-				count++
-			}
-		}
-		return count
-	}
-	var domains []int32
-	var accepted []uint64 // by domain plus one: 1 or 0
-	for _, g := range a.groups {
-		domains = g.domainByNode
-		for _, e := range g.effects {
-			if a.leavingImproves {
-				e |= helpful
-			}
-			accepted = append(accepted, uint64(e&(e>>1)))
-		}
-	}
-	one, two := a.needs[0], a.needs[len(a.needs)-1]
-	roomOne, roomTwo, ready := one.room[:len(nodes.Position)], two.room[:len(nodes.Position)], ready[:len(nodes.Position)]
-	for n, at := range nodes.Position { // no branch depends on room, because the processor could not predict it
-		is := nodes.Bits[at>>6] >> (at & 63)
-		if domains != nil {
-			is &= accepted[domains[n]+1]
-		}
-		if !ready[n] || n == int(a.From) { // rare
-			is = 0
-		}
-		lacks := uint64((roomOne[n]-one.amount)|(roomTwo[n]-two.amount)) >> 63
-		count += int(is &^ lacks & 1)
-	}
-	return count
 }
 
 // Helps reports whether a replacement on n improves a requested goal.

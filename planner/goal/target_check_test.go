@@ -73,6 +73,9 @@ func TestCountIsThatOfServe(t *testing.T) {
 			} else {
 				none++
 			}
+			if p.Node != cluster.NoNode {
+				tr.Move(p.ID, p.Node, cluster.NodeID(i%len(s.Nodes)))
+			}
 		}
 	}
 	if some < 500 || none < 500 {

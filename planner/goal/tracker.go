@@ -57,6 +57,7 @@ type Tracker struct {
 	changedAt      []int
 	leaving        []leaving
 	kinds          []*kind // by goal
+	sets           *nodeSets
 }
 
 // leaving is what the eviction of a pod from a node could improve, after a number of changes of the goals.
@@ -78,7 +79,8 @@ func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
 func newTracker(s *cluster.Snapshot, goals []plan.Goal, counts func(*plan.Goal) bool) *Tracker {
 	t := &Tracker{Snapshot: s, Goals: goals, kinds: make([]*kind, len(goals)), Measures: make([]Measure, len(goals)), InitialExcess: make([]int64, len(goals)),
 		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32,
-			len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts]outsideRoom{}, lowest: map[int]int32{}, Annotations: annotation.NewCache()}
+			len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts]outsideRoom{}, lowest: map[int]int32{}, Annotations: annotation.NewCache(),
+		sets: &nodeSets{ready: map[*bool][]uint64{}, domains: map[*int32][][]uint64{}}}
 	cache := &measureCache{s, domainCache{}, requestAmounts{}, map[domainList][]int32{}}
 	for i := range goals {
 		t.kinds[i] = kinds[goals[i].Kind]
@@ -98,7 +100,7 @@ func (t *Tracker) Clone() *Tracker {
 	c.leaving, c.changedAt = nil, nil
 	c.Headroom = slices.Clone(t.Headroom)
 	for i := range c.Headroom {
-		c.Headroom[i].ByNode = slices.Clone(c.Headroom[i].ByNode)
+		c.Headroom[i] = Headroom{Amounts: c.Headroom[i].Amounts, ByNode: slices.Clone(c.Headroom[i].ByNode)}
 	}
 	c.closed = slices.Clone(t.closed)
 	c.roomOutsideGoals = maps.Clone(t.roomOutsideGoals)
@@ -148,9 +150,9 @@ func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 		t.Headroom[i].applyMove(pod, from, to)
 	}
 	for amounts, x := range t.roomOutsideGoals {
-		Headroom{amounts, x.byNode}.applyMove(pod, from, to)
+		(&Headroom{Amounts: amounts, ByNode: x.byNode}).applyMove(pod, from, to)
 		if x.everyMove != nil {
-			Headroom{amounts, x.everyMove}.applyMove(pod, from, to)
+			(&Headroom{Amounts: amounts, ByNode: x.everyMove}).applyMove(pod, from, to)
 		}
 	}
 	if t.closed == nil {
@@ -208,7 +210,7 @@ func (t *Tracker) addHeadroom(b *NodeMeasure, g *plan.Goal) {
 			room[i] = Unbounded
 		}
 		at = len(t.Headroom)
-		t.Headroom = append(t.Headroom, Headroom{b.Amounts, room})
+		t.Headroom = append(t.Headroom, Headroom{Amounts: b.Amounts, ByNode: room})
 	}
 	room := t.Headroom[at].ByNode
 	room[b.Node] = min(room[b.Node], b.limit-b.used)
@@ -223,15 +225,18 @@ const Unbounded = int64(1) << 62
 type Headroom struct {
 	Amounts *cluster.Amounts
 	ByNode  []int64
+	sets    map[int64]*roomSet // by amount
+	changed []cluster.NodeID   // the nodes whose room has changed since there are sets
 }
 
-func (h Headroom) applyMove(pod cluster.PodID, from, to cluster.NodeID) {
+func (h *Headroom) applyMove(pod cluster.PodID, from, to cluster.NodeID) {
 	if from != cluster.NoNode && h.ByNode[from] != Unbounded {
 		h.ByNode[from] += h.Amounts.Contribution(pod, from)
 	}
 	if to != cluster.NoNode && h.ByNode[to] != Unbounded {
 		h.ByNode[to] -= h.Amounts.Contribution(pod, to)
 	}
+	h.recordChanges(from, to)
 }
 
 func usageKnown(a *cluster.Amounts, n cluster.NodeID) bool {

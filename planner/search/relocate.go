@@ -2,7 +2,6 @@ package search
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -116,22 +115,22 @@ func (relocation) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 // node. The pod leaves from, and may be on its new node in the model already. The result false says nothing.
 func (c *Simulation) certain(m Move, from cluster.NodeID) bool {
 	nodes, known := possibleWinners(c.Model, m, from)
-	return known && c.acceptsAll(m, from, nodes)
+	return known && c.acceptsAll(m, from, &nodes)
 }
 
 // possibleWinners returns nodes of which bounds prove that a Relocate lands on one of them; none of them is from.
-func possibleWinners(model *placement.ClusterModel, m Move, from cluster.NodeID) (nodes []cluster.NodeID, known bool) {
+func possibleWinners(model *placement.ClusterModel, m Move, from cluster.NodeID) (nodes prediction.NodeSet, known bool) {
 	if m.Kind != Relocate {
-		return nil, false
+		return nodes, false
 	}
 	nodes, known = model.PossibleWinners(m.Pod, from)
-	return nodes, known && !slices.Contains(nodes, from)
+	return nodes, known && !nodes.Has(from)
 }
 
 // acceptsAll reports whether all the nodes are acceptable for the replacement of a pod that leaves from.
-func (c *Simulation) acceptsAll(m Move, from cluster.NodeID, nodes []cluster.NodeID) bool {
+func (c *Simulation) acceptsAll(m Move, from cluster.NodeID, nodes *prediction.NodeSet) bool {
 	places := c.Goals.CheckTargets(m.Pod, from)
-	return places.AcceptsAll(nodes, c.MayTake(m.Pod))
+	return places.Count(nodes, c.MayTake(m.Pod)) == nodes.Count
 }
 
 // countPrediction counts a predicted landing.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -64,23 +65,21 @@ func (l *endOfWave) proveTogether(now *placement.ClusterModel) {
 	}
 	l.proven = make([]bool, len(l.wave))
 	half := len(l.wave) / 2
-	winners := make([][]cluster.NodeID, len(l.wave)-half)
+	winners, known := make([]prediction.NodeSet, len(l.wave)-half), make([]bool, len(l.wave)-half)
 	var other sync.WaitGroup
 	other.Go(func() {
 		for i, m := range l.wave[half:] {
-			nodes, known := possibleWinners(l.start.Model, m.Move, m.From)
-			if known {
-				winners[i] = slices.Clone(nodes)
-			}
+			winners[i], known[i] = possibleWinners(l.start.Model, m.Move, m.From)
+			winners[i] = winners[i].Clone()
 		}
 	})
 	for i, m := range l.wave[:half] {
 		nodes, known := possibleWinners(now, m.Move, m.From)
-		l.proven[i] = known && l.start.acceptsAll(m.Move, m.From, nodes)
+		l.proven[i] = known && l.start.acceptsAll(m.Move, m.From, &nodes)
 	}
 	other.Wait()
 	for i, m := range l.wave[half:] {
-		l.proven[half+i] = winners[i] != nil && l.start.acceptsAll(m.Move, m.From, winners[i])
+		l.proven[half+i] = known[i] && l.start.acceptsAll(m.Move, m.From, &winners[i])
 	}
 }
 
