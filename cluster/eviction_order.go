@@ -30,8 +30,10 @@ func EvictionOrderOf(p *Pod, now time.Time) EvictionOrder {
 	if p.Object.Spec.Priority != nil {
 		o.Priority = *p.Object.Spec.Priority
 	}
-	if n, err := strconv.ParseInt(p.Object.Annotations[corev1.PodDeletionCost], 10, 32); err == nil {
-		o.DeletionCost = int32(n)
+	if cost, has := p.Object.Annotations[corev1.PodDeletionCost]; has { // to make an error for each pod costs more
+		if n, err := strconv.ParseInt(cost, 10, 32); err == nil {
+			o.DeletionCost = int32(n)
+		}
 	}
 	if start, known := p.Started(); known {
 		o.Age = uint8(bits.Len64(uint64(max(0, now.Sub(start)/time.Second))))

@@ -71,7 +71,7 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 			}
 		}
 	}
-	a.needs = append(a.needs, t.roomNeededOutsideAll(pod)...)
+	a.needs = slices.Grow(append(a.needs, t.roomNeededOutsideAll(pod)...), len(t.Headroom)+1)
 	for i := range t.Headroom {
 		if amount := t.Headroom[i].Amounts.Contribution(pod, cluster.NoNode); amount > 0 {
 			a.needs = append(a.needs, RoomNeed{amount: amount, room: t.Headroom[i].ByNode, of: &t.Headroom[i]})

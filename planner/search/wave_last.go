@@ -32,8 +32,13 @@ func (w *Wave) CertainMoves(visit func(i int, m Move, l *Landing)) (kept []Step,
 	for i := range wave {
 		l.settle(i)
 	}
-	for i, m := range wave {
+	for _, m := range wave {
 		l.start.Model.Cluster.Move(m.Pod, m.From)
+	}
+	if len(l.left) == 0 {
+		return wave, nil
+	}
+	for i, m := range wave {
 		if _, gone := l.left[i]; !gone {
 			kept = append(kept, m)
 		}
@@ -55,31 +60,32 @@ type endOfWave struct {
 // fewTogether is the number of moves from which two goroutines are faster than one.
 const fewTogether = 64
 
-// proveTogether fills proven with two goroutines: one uses the model of the start, the other that after the wave, in
-// which all replacements are placed already. Which moves each takes does not depend on their speed, so plans do not
-// either.
+// proveTogether fills proven with two goroutines. Each has its own model: that of the start, and that of the cluster
+// now, in which the replacements are placed already. Only this goroutine reads the goals, so it takes fewer moves. Which
+// moves it takes does not depend on the speed, so the plan does not either.
 func (l *endOfWave) proveTogether(now *placement.ClusterModel) {
 	for _, m := range l.wave {
 		now.Cluster.Move(m.Pod, l.placeOf(m))
-		defer now.Cluster.Move(m.Pod, m.Landing.To)
 	}
-	l.proven = make([]bool, len(l.wave))
-	half := len(l.wave) / 2
-	winners, known := make([]prediction.NodeSet, len(l.wave)-half), make([]bool, len(l.wave)-half)
+	mine, others := l.wave[:len(l.wave)*2/5], l.wave[len(l.wave)*2/5:]
+	winners, known := make([]prediction.NodeSet, len(others)), make([]bool, len(others))
 	var other sync.WaitGroup
 	other.Go(func() {
-		for i, m := range l.wave[half:] {
+		for i, m := range others {
 			winners[i], known[i] = possibleWinners(l.start.Model, m.Move, m.From)
 			winners[i] = winners[i].Clone()
 		}
 	})
-	for i, m := range l.wave[:half] {
+	for _, m := range mine {
 		nodes, known := possibleWinners(now, m.Move, m.From)
-		l.proven[i] = known && l.start.acceptsAll(m.Move, m.From, &nodes)
+		l.proven = append(l.proven, known && l.start.acceptsAll(m.Move, m.From, &nodes))
 	}
 	other.Wait()
-	for i, m := range l.wave[half:] {
-		l.proven[half+i] = known[i] && l.start.acceptsAll(m.Move, m.From, &winners[i])
+	for i, m := range others {
+		l.proven = append(l.proven, known[i] && l.start.acceptsAll(m.Move, m.From, &winners[i]))
+	}
+	for _, m := range l.wave {
+		now.Cluster.Move(m.Pod, m.Landing.To)
 	}
 }
 
