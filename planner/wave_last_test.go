@@ -121,3 +121,18 @@ func TestMovesThatLeaveAWaveLeaveNoTrace(t *testing.T) {
 		t.Errorf("only %d moves left a wave", left)
 	}
 }
+
+// TestLargeWavesAreCertain: two goroutines check the end of a wave of many moves. A recheck, which predicts each landing,
+// drops no move of such a wave.
+func TestLargeWavesAreCertain(t *testing.T) {
+	for _, seed := range []uint64{0, 6, 19} {
+		r := rand.New(rand.NewPCG(seed, 78))
+		s := must.Get(cluster.New(simulation.Varied(r, 40+r.IntN(40), 1200)))(t)
+		conf := must.Get(config.Load("c", []byte(strings.Replace(bothStrategies, "PASS", "unlimited", 1))))(t)
+		p, goals := planner.New(conf.PlannerOptions()), controller.Goals(s, conf.BuildStrategies(), nil)
+		ok, dropped := p.Recheck(s, plan.PlannerState{}, goals, p.Plan(s, plan.PlannerState{}, goals, s.TakenAt), 1, s.TakenAt)
+		if len(ok) < 16 || len(dropped) > 0 {
+			t.Errorf("seed %d: a recheck of the first wave keeps %d moves and drops %+v", seed, len(ok), dropped)
+		}
+	}
+}

@@ -58,7 +58,7 @@ type endOfWave struct {
 }
 
 // fewTogether is the number of moves from which two goroutines are faster than one.
-const fewTogether = 64
+const fewTogether = 16
 
 // proveTogether fills proven with two goroutines. Each has its own model: that of the start, and that of the cluster
 // now, in which the replacements are placed already. Only this goroutine reads the goals, so it takes fewer moves. Which
