@@ -122,8 +122,8 @@ func TestMovesThatLeaveAWaveLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// TestLargeWavesAreCertain: two goroutines check the end of a wave of many moves. A recheck, which predicts each landing,
-// drops no move of such a wave.
+// TestLargeWavesAreCertain: two goroutines check the end of a wave of many moves. A recheck, which predicts each
+// landing, drops no move of such a wave.
 func TestLargeWavesAreCertain(t *testing.T) {
 	for _, seed := range []uint64{0, 6, 19} {
 		r := rand.New(rand.NewPCG(seed, 78))

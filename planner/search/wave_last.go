@@ -61,8 +61,8 @@ type endOfWave struct {
 const fewTogether = 16
 
 // proveTogether fills proven with two goroutines. Each has its own model: that of the start, and that of the cluster
-// now, in which the replacements are placed already. Only this goroutine reads the goals, so it takes fewer moves. Which
-// moves it takes does not depend on the speed, so the plan does not either.
+// now, in which the replacements are placed already. Only this goroutine reads the goals, so it takes fewer moves.
+// Which moves it takes does not depend on the speed, so the plan does not either.
 func (l *endOfWave) proveTogether(now *placement.ClusterModel) {
 	for _, m := range l.wave {
 		now.Cluster.Move(m.Pod, l.placeOf(m))
