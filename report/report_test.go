@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
@@ -235,5 +236,14 @@ func TestRunShowsTheApprover(t *testing.T) {
 	want := "\nApproved by alice"
 	if !strings.Contains(text, want) || strings.Contains(text, "\x1b") {
 		t.Errorf("want %q and no control character:\n%s", want, text)
+	}
+}
+
+// TestARunThatHasNotEnded has no duration.
+func TestARunThatHasNotEnded(t *testing.T) {
+	r := liveRun()
+	r.Finished = time.Time{}
+	if text := written(t, report.Run, report.Table, r); !strings.Contains(text, ", not ended.") || strings.Contains(text, "took") {
+		t.Errorf("want a run that has not ended:\n%s", text)
 	}
 }

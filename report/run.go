@@ -34,8 +34,11 @@ func (t *runTable) writeRun(r plan.RunReport, v *view.View) {
 	case r.Stopped != nil && (!r.EndedBeforePlanning() || len(r.Plan.NothingJudged) == 0): // else the first line names it
 		t.out.addText(yellow, "Stopped early: "+reasonText(*r.Stopped)+".")
 	}
-	t.addRunLine("Run %s, %s, started %s, took %s.", orDash(escape(r.RunID)), modeText(r.Mode),
-		r.Started.UTC().Format(timeLayout), r.Finished.Sub(r.Started).Round(time.Millisecond))
+	end := "not ended"
+	if !r.Finished.IsZero() {
+		end = "took " + r.Finished.Sub(r.Started).Round(time.Millisecond).String()
+	}
+	t.addRunLine("Run %s, %s, started %s, %s.", orDash(escape(r.RunID)), modeText(r.Mode), r.Started.UTC().Format(timeLayout), end)
 	if a := r.Approval; a != nil {
 		verb := "Approved"
 		if refused(r) {

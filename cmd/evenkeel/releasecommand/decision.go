@@ -122,7 +122,7 @@ func (f *decideFlags) list(cmd *cobra.Command, d decision) error {
 		switch {
 		case len(discarded) > 0:
 		case f.leadsDryRun(cmd.Context(), d):
-			fmt.Fprintln(out, "The release in this namespace is a dry run (dryRun: true), which keeps no plans.")
+			fmt.Fprintln(out, "The release in this namespace is a dry run (dryRun: true), whose plans do not wait.")
 		default:
 			fmt.Fprintln(out, "A plan waits after a pass with dryRun: false and approvals.enabled: true, if a strategy with mode: approve has moves.")
 		}
