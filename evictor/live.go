@@ -120,6 +120,7 @@ func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttl
 	if l.opts.Events != nil {
 		l.opts.Events.Evicted(pod, m)
 	}
+	at := l.opts.Clock.Now().UTC()
 	if m.Removal == "" {
 		a = l.waitForReplacement(ctx, w, m)
 	} else {
@@ -129,6 +130,7 @@ func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttl
 		a.outcome.Outcome = plan.UnknownOutcome
 		a.outcome.Reason.Message = "no answer confirmed the eviction, but the pod is gone; " + a.outcome.Reason.Message
 	}
+	a.outcome.SetTime(at)
 	return a
 }
 

@@ -153,6 +153,20 @@ func TestDryRunEvictsNothing(t *testing.T) {
 	}
 }
 
+// The time of an eviction is that of its answer, not that of its wave.
+func TestEvictionsHaveTheirOwnTimes(t *testing.T) {
+	runAtNoon(t, func(t *testing.T) {
+		w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"))
+		w.createReplacement = "n1"
+		l := newTestLive(w, clock.RealClock{})
+		l.pacer = newPacer(30, clock.RealClock{})
+		r := l.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2")}, nil)
+		if d := r.Outcomes[1].At.Sub(r.Outcomes[0].At).Abs(); d != 2*time.Second {
+			t.Errorf("%v and %v, want 2 s between them", r.Outcomes[0].At, r.Outcomes[1].At)
+		}
+	})
+}
+
 func TestPaceSpacesEvictions(t *testing.T) {
 	runAtNoon(t, func(t *testing.T) {
 		p := newPacer(30, clock.RealClock{})

@@ -114,13 +114,13 @@ type Outcome struct {
 	Removed bool `json:"removed,omitempty"`
 	// Pending reports that no node takes the replacement of a move without a predicted place. The move accepts that.
 	Pending bool `json:"pending,omitempty"`
-	// At is when the eviction was reserved, right before its request. It is zero without an eviction.
+	// At is when the eviction was accepted, or reserved if nobody saw its answer. It is zero without an eviction.
 	At time.Time `json:"at,omitzero"`
 }
 
-// SetTime sets the time of an eviction that happened, or may have happened.
+// SetTime sets the time of an eviction that happened, or may have happened, if it is not known.
 func (o *Outcome) SetTime(at time.Time) {
-	if o.Outcome == Evicted || o.Outcome == UnknownOutcome || o.Outcome == InProgress {
+	if o.At.IsZero() && (o.Outcome == Evicted || o.Outcome == UnknownOutcome || o.Outcome == InProgress) {
 		o.At = at
 	}
 }

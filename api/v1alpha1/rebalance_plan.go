@@ -200,7 +200,7 @@ type StepStatus struct {
 	// DecidedAt is when the controller read the decision.
 	// +optional
 	DecidedAt *metav1.Time `json:"decidedAt,omitempty"`
-	// EvictedAt is when the eviction was reserved, before the first request of its batch.
+	// EvictedAt is when the eviction was accepted, or reserved if its process ended.
 	// +optional
 	EvictedAt *metav1.Time `json:"evictedAt,omitempty"`
 	// Replacement is the pod that followed.
