@@ -152,13 +152,11 @@ func (x *Indexer) inheritedMarks() func(owners []metav1.Object, ns *corev1.Names
 			all = x.markOf(ns)
 		}
 		for _, o := range owners {
-			mark, known := x.owners[o]
+			mark, known := last[o]
 			if !known {
-				if mark, known = last[o]; !known {
-					mark = x.markOf(o)
-				}
-				x.owners[o] = mark
+				mark = x.markOf(o)
 			}
+			x.owners[o] = mark
 			all = max(all, mark)
 		}
 		return all
