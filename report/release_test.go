@@ -160,6 +160,13 @@ var releases = []struct {
 		r.Running = &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: "20260102-115930-8f3a91c2"}, Spec: v1alpha1.RebalancePlanSpec{MoveCount: 9},
 			Status: v1alpha1.RebalancePlanStatus{Started: before(30 * time.Second), Evicted: 4}}
 	}},
+	{"approved steps are executed", func(r *report.Release) {
+		r.Running = &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: "20260102-114700-8f3a91c2-proposal"}, Spec: v1alpha1.RebalancePlanSpec{MoveCount: 9},
+			Status: v1alpha1.RebalancePlanStatus{Started: before(30 * time.Second), Evicted: 1}}
+		for _, state := range []v1alpha1.StepState{v1alpha1.StepEvicted, v1alpha1.StepApproved, v1alpha1.StepDiscarded, v1alpha1.StepReplaced} {
+			r.Running.Status.Steps = append(r.Running.Status.Steps, v1alpha1.StepStatus{State: state, DecidedAt: before(time.Minute)})
+		}
+	}},
 	{"only commands made passes", func(r *report.Release) {
 		r.Object.Status.Schedule, r.Lease = "Command", &report.Lease{}
 		for i := range r.Object.Status.Strategies {

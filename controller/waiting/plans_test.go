@@ -260,6 +260,9 @@ func TestABlockedStepIsApprovedAgain(t *testing.T) {
 	r := k.plans.Requests()[0]
 	must.Succeed(t, k.store.Claim(t.Context(), &r, "node-7"))
 	o := k.object("p1")
+	if o.Status.Started == nil || o.Status.Finished != nil {
+		t.Errorf("a plan that is executed started at %v and finished at %v, want a start and no end", o.Status.Started, o.Status.Finished)
+	}
 	o.Status = record.Status(o.Status, &o.Spec, &plan.RunReport{RunID: "r", Mode: plan.Live, Finished: noon, Outcomes: []plan.Outcome{
 		{Step: 1, Outcome: plan.Blocked, Reason: plan.Reason{Code: plan.BlockedByPDB, Message: "no"}}}}, "node-7")
 	must.Get(k.client.Plans.UpdateStatus(t.Context(), o, metav1.UpdateOptions{}))(t)

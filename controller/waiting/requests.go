@@ -65,7 +65,9 @@ func (p Plans) Requests() (out []Request) {
 // Claim increments r.Attempts. It fails if somebody has changed the plan since it was read.
 func (s *Store) Claim(ctx context.Context, r *Request, holder string) error {
 	o := v1alpha1.DeepCopy(r.of.object)
+	now := metav1.Now()
 	o.Status.Phase, o.Status.Holder, o.Status.Attempts = v1alpha1.PhaseRunning, holder, int32(r.Attempts+1)
+	o.Status.Started, o.Status.Finished = &now, nil
 	if err := s.writeStatus(ctx, r.of, o); err != nil {
 		return err
 	}
