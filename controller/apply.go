@@ -1,10 +1,12 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
@@ -39,7 +41,7 @@ func (c *Controller) apply(ctx context.Context, r *waiting.Request, by plan.Appr
 		p.reportFailure(ctx, err)
 		return p.report, err
 	}
-	if why := c.planProblem(approved, p.snapshot.ClusterUID); why != "" {
+	if why := cmp.Or(PlanProblem(approved, p.snapshot.ClusterUID, c.Clock.Now()), c.configProblem(approved)); why != "" {
 		p.report.Stopped = &plan.Reason{Code: plan.PlanRefused, Message: why}
 		p.report.Outcomes = droppedOutcomes(approved.Moves, plan.Reason{Code: plan.PlanRefused, Message: "not tried: the plan was refused"})
 		return p.finish(ctx), nil
@@ -78,25 +80,27 @@ func (p *pass) withoutForbiddenMoves(approved plan.Plan) plan.Plan {
 	return approved
 }
 
-// planProblem returns the reason why a saved plan must not be executed, or "".
-func (c *Controller) planProblem(p plan.Plan, clusterUID string) string {
-	now := c.Clock.Now()
+// PlanProblem returns the reason why no configuration permits the execution of a saved plan in a cluster, or "".
+func PlanProblem(p plan.Plan, clusterUID string, now time.Time) string {
 	switch {
 	case !now.Before(p.Expires):
-		return fmt.Sprintf("the plan expired at %s; make a new plan", p.Expires.UTC().Format("2006-01-02T15:04:05Z"))
+		return fmt.Sprintf("the plan expired at %s; make a new one with `evenkeel plan`", p.Expires.UTC().Format("2006-01-02T15:04:05Z"))
 	case p.Cluster.UID != clusterUID:
 		return fmt.Sprintf("the plan is for another cluster: its kube-system namespace has the UID %q, but here the UID is %q", p.Cluster.UID, clusterUID)
-	case c.configProblem(p) != "":
-		return c.configProblem(p)
 	}
 	return movesProblem(p.Moves)
+}
+
+// ConfigProblem says that a process does not execute a plan, because that has another configuration.
+func ConfigProblem(made, process, has string) string {
+	return fmt.Sprintf("the plan was made with another configuration (hash %s), and %s executes plans with its own (hash %s); "+
+		"change the configuration of the release (helm upgrade), or make a new plan without --config", made, process, has)
 }
 
 // configProblem returns the reason why the plan does not belong to the current configuration, or "".
 func (c *Controller) configProblem(p plan.Plan) string {
 	if p.ConfigHash != c.ConfigHash {
-		return fmt.Sprintf("the plan was made with another configuration (hash %s); the process that executes it has hash %s; "+
-			"make a new plan, and pass the same --config to `plan` and `apply`, or none to both", p.ConfigHash, c.ConfigHash)
+		return ConfigProblem(p.ConfigHash, c.Holder, c.ConfigHash)
 	}
 	if name := unknownStrategy(c.Strategies, p); name != "" {
 		return fmt.Sprintf("strategy %q is not in the configuration; make a new plan", name[:min(len(name), maxShownName)])

@@ -21,6 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/passlog"
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
@@ -130,6 +131,9 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: plan %s has no moves, so nothing was evicted\n", terminal.Escape(o.Name))
 		return nil
 	}
+	if err := f.refusal(cmd.Context(), client, kinds, o, conf.PlanHash(), s); err != nil {
+		return fmt.Errorf("nothing was evicted: %w", err)
+	}
 	submitted, err := f.submit(cmd.Context(), waiting.New(kinds), o, connection.User(cmd.Context(), client))
 	if err != nil {
 		return fmt.Errorf("nothing was evicted: %w", err)
@@ -195,6 +199,28 @@ func readPlan(path string, stdin io.Reader) (*v1alpha1.RebalancePlan, error) {
 	return &v1alpha1.RebalancePlan{TypeMeta: o.TypeMeta, ObjectMeta: metav1.ObjectMeta{Name: o.Name}, Spec: o.Spec}, nil
 }
 
+// refusal returns why the process that executes plans would not execute this one, as far as that is known before the
+// plan is stored, or nil. own is the hash of the configuration of this process.
+func (f *applyFlags) refusal(ctx context.Context, client kubernetes.Interface, kinds *objects.Client, o *v1alpha1.RebalancePlan, own string,
+	s leader.Status) error {
+	p, here := record.PlanOf(o), o.Spec.Cluster.UID
+	call, cancel := context.WithTimeout(ctx, connection.LookupTimeout)
+	defer cancel()
+	if of, err := client.CoreV1().Namespaces().Get(call, metav1.NamespaceSystem, metav1.GetOptions{}); err == nil {
+		here = string(of.UID)
+	}
+	switch why := controller.PlanProblem(p, here, time.Now()); {
+	case why != "":
+		return errors.New(why)
+	case s.Holder != "" && s.ConfigHash != "" && s.ConfigHash != p.ConfigHash:
+		return errors.New(controller.ConfigProblem(p.ConfigHash, s.Holder, terminal.Escape(s.ConfigHash)))
+	case s.Holder == "" && own != p.ConfigHash:
+		return fmt.Errorf("the plan was made with another configuration (hash %s), and this process would execute it with hash %s; "+
+			"make a new plan, and pass the same --config to `plan` and `apply`, or none to both", p.ConfigHash, own)
+	}
+	return installed.Paused(ctx, kinds)
+}
+
 // submit creates the plan, and approves all its steps.
 func (f *applyFlags) submit(ctx context.Context, plans *waiting.Store, o *v1alpha1.RebalancePlan, by string) (*installed.Submission, error) {
 	created, err := plans.Submit(ctx, o)
@@ -246,6 +272,7 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 	reports.table.Context.Repeat = newRepeatedFlags(cmd).addTo
 	c := newController(reports, log, o, counts)
 	set.apply(c, conf)
+	lease.SetConfig(true, "") // plans of others wait for the end of this process, which does not execute them
 	c.OnStep = g.printProgress
 	if conf.DryRun {
 		set.enableEvictions(c, conf)

@@ -35,17 +35,19 @@ type approvalServer struct {
 	// approvalsOff reports that the holder executes no approved plans. offAfter lets it begin after so many reads.
 	approvalsOff bool
 	offAfter     int
-	released     bool // the Lease has no holder any more
+	released     bool   // the Lease has no holder any more
+	configHash   string // of the holder
 }
 
 // lease answers a read of the Lease evenkeel.
 func (s *approvalServer) lease(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text := leaseJSON(s.holder, time.Now())
+	labels := `"` + leader.ConfigLabel + `":"` + s.configHash + `"`
 	if s.offAfter--; s.approvalsOff && s.offAfter < 0 {
-		text = strings.Replace(text, `"metadata":{`, `"metadata":{"labels":{"`+leader.ApprovalsLabel+`":"off"},`, 1)
+		labels += `,"` + leader.ApprovalsLabel + `":"off"`
 	}
+	text := strings.Replace(leaseJSON(s.holder, time.Now()), `"metadata":{`, `"metadata":{"labels":{`+labels+`},`, 1)
 	if s.holder == "" && !s.released {
 		respondNotFound(w, r)
 		return

@@ -122,7 +122,7 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 		s.metrics.SetStrategies(strategyNames(c.Strategies))
 	}
 	c.Runs, c.Waiting, c.ValidFor = s.objects.Runs, nil, time.Duration(conf.Approvals.ValidFor)
-	s.lease.SetApprovals(conf.Approvals.Enabled)
+	s.lease.SetConfig(conf.Approvals.Enabled, c.ConfigHash)
 	if conf.Approvals.Enabled {
 		c.Waiting = s.waiting
 	}

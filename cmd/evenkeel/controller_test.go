@@ -64,7 +64,7 @@ func TestApprovalsCanBeSwitchedOff(t *testing.T) {
 		}
 		s.lease.Client, s.lease.Namespace, s.lease.Identity, s.lease.OnLeadingChange = client, "ops", "node-7", func(bool) {}
 		if err := s.lease.Lead(t.Context(), time.Minute, func(ctx context.Context) error {
-			if got, err := s.lease.Status(ctx); err != nil || got != (leader.Status{Holder: "node-7", ApprovalsOff: !enabled}) {
+			if got, err := s.lease.Status(ctx); err != nil || got != (leader.Status{Holder: "node-7", ApprovalsOff: !enabled, ConfigHash: conf.PlanHash()}) {
 				t.Errorf("enabled %t: the Lease says %+v (%v)", enabled, got, err)
 			}
 			return nil

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -58,7 +59,7 @@ type Lease struct {
 	// Clock is the real clock if it is nil.
 	Clock clock.PassiveClock
 
-	approvals     atomic.Pointer[string]                       // value of ApprovalsLabel; nil: not set
+	config        atomic.Pointer[map[string]string]            // ApprovalsLabel and ConfigLabel; nil: not set
 	deschedulers  atomic.Pointer[string]                       // value of DeschedulersLabel; nil: not set
 	lastRenewal   atomic.Pointer[time.Time]                    // when the last successful renewal began; nil: not leading
 	elector       atomic.Pointer[leaderelection.LeaderElector] // nil: Lead does not run
@@ -129,27 +130,29 @@ func (l *Lease) CheckOtherReleases(ctx context.Context) *plan.Reason {
 }
 
 // ApprovalsLabel is the label of the Lease by which its holder says whether it executes approved plans: on or off. A
-// person who approves a plan may read the Lease, but not the configuration.
+// person who approves a plan may read the Lease, but not the configuration. ConfigLabel has the hash of that.
 const (
+	ConfigLabel    = "evenkeel.io/config-hash"
 	ApprovalsLabel = "evenkeel.io/approvals"
 	approvalsOn    = "on"
 	approvalsOff   = "off"
 )
 
-// SetApprovals sets whether this process executes approved plans. The next renewal of the Lease announces it.
-func (l *Lease) SetApprovals(enabled bool) {
+// SetConfig sets whether this process executes approved plans, and the hash of its configuration, which is that of the
+// plans. The next renewal of the Lease announces both.
+func (l *Lease) SetConfig(approvals bool, hash string) {
 	value := approvalsOff
-	if enabled {
+	if approvals {
 		value = approvalsOn
 	}
-	l.approvals.Store(&value)
+	l.config.Store(&map[string]string{ApprovalsLabel: value, ConfigLabel: hash})
 }
 
 // labels returns the labels of the Lease, or nil if there is nothing to say.
 func (l *Lease) labels() map[string]string {
 	out := map[string]string{}
-	if value := l.approvals.Load(); value != nil {
-		out[ApprovalsLabel] = *value
+	if of := l.config.Load(); of != nil {
+		maps.Copy(out, *of)
 	}
 	if value := l.deschedulers.Load(); value != nil {
 		out[DeschedulersLabel] = *value
@@ -169,6 +172,8 @@ type Status struct {
 	Holder string
 	// ApprovalsOff reports that the holder executes no approved plans. Without a holder, it is about the last one.
 	ApprovalsOff bool
+	// ConfigHash identifies the configuration of the holder, or of the last one; "" if it is unknown.
+	ConfigHash string
 	// OtherDeschedulers names the other programs that evict pods, as the holder saw them, or is "". Without a holder,
 	// it is about the last one.
 	OtherDeschedulers string
@@ -183,7 +188,7 @@ func (l *Lease) Status(ctx context.Context) (Status, error) {
 	case err != nil:
 		return Status{}, fmt.Errorf("reading the Lease %s/%s: %w", l.Namespace, l.leaseName(), cmp.Or(l.accessError("get", err), err))
 	}
-	return Status{Holder: l.HolderOf(lease), ApprovalsOff: lease.Labels[ApprovalsLabel] == approvalsOff,
+	return Status{Holder: l.HolderOf(lease), ApprovalsOff: lease.Labels[ApprovalsLabel] == approvalsOff, ConfigHash: lease.Labels[ConfigLabel],
 		OtherDeschedulers: deschedulersText(lease.Labels[DeschedulersLabel])}, nil
 }
 

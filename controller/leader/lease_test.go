@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -58,9 +59,9 @@ func leadingAnswers(t *testing.T) []plan.Reason {
 	return said
 }
 
-// The Lease says whether its holder executes approved plans. A change is announced by the next renewal, also after the
-// Lease was released.
-func TestTheLeaseAnnouncesApprovals(t *testing.T) {
+// The Lease says whether its holder executes approved plans, and the hash of its configuration. A change is announced by
+// the next renewal, also after the Lease was released.
+func TestTheLeaseAnnouncesItsConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leader.Lease{Client: fake.NewClientset(), Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) {}}
 		expect := func(want leader.Status) {
@@ -73,18 +74,19 @@ func TestTheLeaseAnnouncesApprovals(t *testing.T) {
 		if err := l.Lead(t.Context(), time.Minute, func(context.Context) error {
 			expect(leader.Status{Holder: "a"})
 			for _, on := range []bool{false, true, false} {
-				l.SetApprovals(on)
+				hash := strconv.FormatBool(on)
+				l.SetConfig(on, hash)
 				time.Sleep(3 * time.Second)
-				expect(leader.Status{Holder: "a", ApprovalsOff: !on})
+				expect(leader.Status{Holder: "a", ApprovalsOff: !on, ConfigHash: hash})
 			}
 			return nil
 		}); err != nil {
 			t.Error(err)
 		}
-		expect(leader.Status{ApprovalsOff: true})
-		l.SetApprovals(true)
+		expect(leader.Status{ApprovalsOff: true, ConfigHash: "false"})
+		l.SetConfig(true, "c2")
 		if err := l.Lead(t.Context(), time.Minute, func(context.Context) error {
-			expect(leader.Status{Holder: "a"})
+			expect(leader.Status{Holder: "a", ConfigHash: "c2"})
 			return nil
 		}); err != nil {
 			t.Error(err)

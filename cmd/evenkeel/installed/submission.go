@@ -9,8 +9,12 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
 )
@@ -99,6 +103,19 @@ func (s *Submission) withdraw(ctx context.Context) bool {
 	}
 	_, err := s.Plans.Decide(ctx, s.Plan, waiting.ToUndo, waiting.StepSelection{Steps: steps}, s.By, time.Now())
 	return err == nil
+}
+
+// Paused returns an error if evictions are paused, so that approved steps would be dropped. A failed request, such as
+// for lack of permission, says that they are not: the process that executes the steps asks again.
+func Paused(ctx context.Context, kinds *objects.Client) error {
+	call, cancel := context.WithTimeout(ctx, connection.LookupTimeout)
+	defer cancel()
+	p, err := state.NewPauseStore(kinds).Read(call)
+	if err != nil || p == nil {
+		return nil
+	}
+	return fmt.Errorf("%s; approved steps would be dropped (run `evenkeel resume` first, or wait for the end of the pause)",
+		terminal.Escape(p.Block().Reason.Message))
 }
 
 // ApprovalsOff returns an error if a process holds the Lease that executes no approved plans.

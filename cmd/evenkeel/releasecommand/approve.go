@@ -13,11 +13,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
-	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
-	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -64,9 +62,8 @@ func (f *decideFlags) approve(cmd *cobra.Command, a *Access, args []string) erro
 	if err != nil {
 		return fmt.Errorf("nothing was approved: %w", err)
 	}
-	if p := f.activePause(cmd.Context(), d); p != nil {
-		return fmt.Errorf("nothing was approved: %s; approved steps would be dropped (run `evenkeel resume` first, or wait for the end of the pause)",
-			terminal.Escape(p.Block().Reason.Message))
+	if err := installed.Paused(cmd.Context(), d.objects); err != nil {
+		return fmt.Errorf("nothing was approved: %w", err)
 	}
 	w, err := f.find(cmd.Context(), d, args[0])
 	if err != nil {
@@ -95,18 +92,6 @@ func (f *decideFlags) approve(cmd *cobra.Command, a *Access, args []string) erro
 		Late: func() error {
 			return fmt.Errorf("the steps did not end within %s; they stay approved until %s", f.wait, done.Plan.Expires.UTC().Format(time.RFC3339))
 		}}, format)
-}
-
-// activePause returns the pause of the release, or nil. A failed request, such as for lack of permission, says that
-// there is none: the process that executes the steps asks again.
-func (f *decideFlags) activePause(ctx context.Context, d decision) *plan.Pause {
-	call, cancel := context.WithTimeout(ctx, connection.LookupTimeout)
-	defer cancel()
-	p, err := state.NewPauseStore(d.objects).Read(call)
-	if err != nil {
-		return nil
-	}
-	return p
 }
 
 // explainNextExecutor says when approved steps are executed although no process holds the Lease.
