@@ -59,8 +59,8 @@ func leadingAnswers(t *testing.T) []plan.Reason {
 	return said
 }
 
-// The Lease says whether its holder executes approved plans, and the hash of its configuration. A change is announced by
-// the next renewal, also after the Lease was released.
+// The Lease says whether its holder executes approved plans, and the hash of its configuration. The next renewal
+// announces a change, also after the Lease was released.
 func TestTheLeaseAnnouncesItsConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leader.Lease{Client: fake.NewClientset(), Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) {}}
