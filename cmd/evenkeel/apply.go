@@ -212,7 +212,7 @@ func (f *applyFlags) refusal(ctx context.Context, client kubernetes.Interface, k
 	switch why := controller.PlanProblem(p, here, time.Now()); {
 	case why != "":
 		return errors.New(why)
-	case s.Holder != "" && s.ConfigHash != "" && s.ConfigHash != p.ConfigHash:
+	case s.HasOtherConfig(p.ConfigHash):
 		return errors.New(controller.ConfigProblem(p.ConfigHash, s.Holder, terminal.Escape(s.ConfigHash)))
 	case s.Holder == "" && own != p.ConfigHash:
 		return fmt.Errorf("the plan was made with another configuration (hash %s), and this process would execute it with hash %s; "+

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 	"github.com/evenkeel-project/evenkeel/report/view"
@@ -106,9 +109,10 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	if noRelease {
 		repeated.withoutRelease()
 	}
-	context := in.reportContext(len(f.input.files) > 0)
-	context.NoRelease, context.Repeat = noRelease, repeated.addTo
-	if err := f.write(cmd, in, context, compared, p); err != nil {
+	shown := in.reportContext(len(f.input.files) > 0)
+	shown.NoRelease, shown.Repeat = noRelease, repeated.addTo
+	shown.OtherConfig = f.leaderHasOtherConfig(cmd, g, p.ConfigHash)
+	if err := f.write(cmd, in, shown, compared, p); err != nil {
 		return err
 	}
 	if !f.detailedExitCode {
@@ -121,6 +125,18 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		return errFound
 	}
 	return nil
+}
+
+// leaderHasOtherConfig reports whether the release is known to execute only plans with another configuration.
+func (f *planFlags) leaderHasOtherConfig(cmd *cobra.Command, g *globalFlags, hash string) bool {
+	client, _, err := g.client()
+	if err != nil || len(f.input.files) > 0 || f.input.namespace == "" {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), connection.LookupTimeout)
+	defer cancel()
+	s, err := (&leader.Lease{Client: client, Namespace: f.input.namespace}).Status(ctx)
+	return err == nil && s.HasOtherConfig(hash)
 }
 
 // maxPlansOfAdvice bounds the plans of --advise.

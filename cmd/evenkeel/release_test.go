@@ -115,17 +115,21 @@ func TestReleaseIsAmbiguous(t *testing.T) {
 }
 
 // TestPlansWarnWithoutLease checks that plan and explain warn if the namespace of --lease-namespace has no Lease:
-// without the warning, a wrong name would hide a pause. If the namespace has a Lease, nothing is printed.
+// without the warning, a wrong name would hide a pause. If the namespace has a Lease, nothing is printed. If its holder
+// executes only plans of another configuration, plan does not advise to apply this one.
 func TestPlansWarnWithoutLease(t *testing.T) {
 	isolateFromCluster(t)
 	const absent = "evenkeel: warning: namespace default has no Lease evenkeel"
 	for name, c := range map[string]struct {
 		lease http.HandlerFunc
 		want  string
+		other bool
 	}{
-		"a wrong namespace":         {respondNotFound, absent},
-		"the namespace of a leader": {respondText(200, "application/json", leaseJSON("node-7", time.Now())), ""},
-		"no permission":             {respondStatus(403, "Forbidden", "no"), ""},
+		"a wrong namespace":         {respondNotFound, absent, false},
+		"the namespace of a leader": {respondText(200, "application/json", leaseJSON("node-7", time.Now())), "", false},
+		"a leader with another configuration": {respondText(200, "application/json", strings.Replace(leaseJSON("node-7", time.Now()),
+			`"metadata":{`, `"metadata":{"labels":{"evenkeel.io/config-hash":"c2"},`, 1)), "", true},
+		"no permission": {respondStatus(403, "Forbidden", "no"), "", false},
 	} {
 		for _, command := range []string{"plan", "explain node n3"} {
 			t.Run(name+"/"+command, func(t *testing.T) {
@@ -136,6 +140,9 @@ func TestPlansWarnWithoutLease(t *testing.T) {
 				got := invoke(t, connectTimeout, argsInDir(dir, command+" --config builtin --lease-namespace default --kubeconfig kubeconfig.yaml"), "")
 				if got.exit != 0 || !strings.HasPrefix(got.stderr, c.want) || c.want == "" && got.stderr != "" {
 					t.Errorf("exit %d: %q, want %q", got.exit, got.stderr, c.want)
+				}
+				if command == "plan" && strings.Contains(got.stdout, "evenkeel apply plan.yaml") == c.other {
+					t.Errorf("the plan advises to apply it: %t\n%s", !c.other, got.stdout)
 				}
 			})
 		}

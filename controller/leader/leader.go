@@ -179,6 +179,12 @@ type Status struct {
 	OtherDeschedulers string
 }
 
+// HasOtherConfig reports whether a process leads with another configuration than that of the hash, so it executes no plan
+// of that.
+func (s Status) HasOtherConfig(hash string) bool {
+	return s.Holder != "" && s.ConfigHash != "" && s.ConfigHash != hash
+}
+
 // Status reads the Lease. It returns the zero value if there is no Lease.
 func (l *Lease) Status(ctx context.Context) (Status, error) {
 	lease, err := l.Client.CoordinationV1().Leases(l.Namespace).Get(ctx, l.leaseName(), metav1.GetOptions{})

@@ -17,6 +17,7 @@ var cases = map[string]func() view.View{
 	"snapshot":         threeZones,
 	"live":             live,
 	"automatic":        func() view.View { return with(live(), func(v *view.View) { v.Evicts = true }) },
+	"other-config":     func() view.View { return with(live(), func(v *view.View) { v.OtherConfig = true }) },
 	"proposal":         proposal,
 	"proposal-live":    func() view.View { return with(proposal(), func(v *view.View) { v.Evicts, v.Snapshot = true, false }) },
 	"waiting":          waiting,

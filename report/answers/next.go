@@ -138,9 +138,12 @@ func (f *facts) nextOfNoMoves() (Next, bool) {
 	return Next{Words: Words("Nothing to do. Look again after the next change:"), Commands: []string{planCommand}}, true
 }
 
-// nextDecision is for moves about which a person decides, or nobody.
+// nextDecision is for moves about which a person decides, or nobody, and for those that no command can have executed.
 func (f *facts) nextDecision() (Next, bool) {
 	switch {
+	case f.OtherConfig:
+		return Next{Words: Words("The release executes only plans with its own configuration, and this plan has another one. Plan without ", CodeOf("--config"),
+			", or change that of the release (", CodeOf("helm upgrade"), "). Check it first:"), Commands: []string{configCommand}}, true
 	case f.Snapshot || f.mode == plan.Automatic || f.mode == "":
 		return Next{}, false
 	case f.mode == plan.Approve && f.Name != "":

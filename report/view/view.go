@@ -31,6 +31,8 @@ type Context struct {
 	Evicts bool
 	// NoRelease reports that the cluster has no release, so nothing has installed the kinds of Evenkeel's objects.
 	NoRelease bool
+	// OtherConfig reports that the release executes plans only with another configuration than that of the plan.
+	OtherConfig bool
 	// Repeat returns a command with the flags of the command that prints the report. snapshot tells whether it reads
 	// the same files. Nil leaves commands as they are.
 	Repeat func(command string, snapshot bool) string
