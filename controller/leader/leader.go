@@ -179,7 +179,7 @@ type Status struct {
 	OtherDeschedulers string
 }
 
-// HasOtherConfig reports whether a process leads with another configuration than that of the hash, so it executes no plan
+// HasOtherConfig reports whether a process leads with another configuration than that of the hash, so it refuses plans
 // of that.
 func (s Status) HasOtherConfig(hash string) bool {
 	return s.Holder != "" && s.ConfigHash != "" && s.ConfigHash != hash
