@@ -367,8 +367,12 @@ func (r *Release) running() *finding {
 		return nil
 	}
 	s := &r.Running.Status
-	return &finding{head: "a pass runs", what: fmt.Sprintf("A pass moves pods now: it began %s, and has evicted %d of %s (plan %s).", r.ago(timeOf(s.Started)), s.Evicted,
-		plural.Count(toExecute(r.Running), "pod"), escape(r.Running.Name)), todo: []string{nothingToDo + " To stop further evictions:", "evenkeel pause"}}
+	f := &finding{head: "a pass runs", what: fmt.Sprintf("A pass moves pods now: it began %s, and has evicted %d of %s (plan %s).", r.ago(timeOf(s.Started)), s.Evicted,
+		plural.Count(toExecute(r.Running), "pod"), escape(r.Running.Name))}
+	if r.pause() == nil {
+		f.todo = []string{nothingToDo + " To stop further evictions:", "evenkeel pause"}
+	}
+	return f
 }
 
 func (r *Release) allWell() finding {

@@ -160,6 +160,10 @@ var releases = []struct {
 		r.Running = &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: "20260102-115930-8f3a91c2"}, Spec: v1alpha1.RebalancePlanSpec{MoveCount: 9},
 			Status: v1alpha1.RebalancePlanStatus{Started: before(30 * time.Second), Evicted: 4}}
 	}},
+	{"paused while a pass runs", func(r *report.Release) {
+		r.Running = &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: "20260102-115900-8f3a91c2"}, Status: v1alpha1.RebalancePlanStatus{Started: before(time.Minute)}}
+		r.Object.Spec.Pause = &v1alpha1.Pause{By: "bob"}
+	}},
 	{"approved steps are executed", func(r *report.Release) {
 		r.Running = &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: "20260102-114700-8f3a91c2-proposal"}, Spec: v1alpha1.RebalancePlanSpec{MoveCount: 9},
 			Status: v1alpha1.RebalancePlanStatus{Started: before(30 * time.Second), Evicted: 1}}
