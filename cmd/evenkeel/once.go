@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -19,6 +23,12 @@ func (r *runCommand) runOnce(ctx context.Context, c *controller.Controller) erro
 	if err := r.g.waitForSync(ctx, r.observer, r.rest); err != nil {
 		r.reportMissingPermission(ctx, err)
 		return err
+	}
+	if r.repeated != nil {
+		if _, err := set.objects.Rebalancers.Get(ctx, objects.ReleaseName, metav1.GetOptions{}); objects.IsKindMissing(err) {
+			r.reports.table.Context.NoRelease = true
+			r.repeated.addDefault("config", installed.Builtin)
+		}
 	}
 	r.g.progress.Start("reading usage from %s", r.conf.Load.Source)
 	set.usage.sampleOnce(ctx)

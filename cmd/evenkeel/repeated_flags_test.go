@@ -2,7 +2,9 @@ package main
 
 import (
 	"io"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -57,6 +59,20 @@ func TestRepeatedFlags(t *testing.T) {
 		}
 		if got := r.addTo(c.command, c.snapshot); got != c.want {
 			t.Errorf("%v: %s\nbecomes %s\nwant    %s", c.args, c.command, got, c.want)
+		}
+	}
+}
+
+// TestASinglePassAdvisesToInstallTheKinds checks that the advice of a dry run works in a cluster without a release.
+func TestASinglePassAdvisesToInstallTheKinds(t *testing.T) {
+	isolateFromCluster(t)
+	r := badInput{server: &serverFault{paths: map[string]http.HandlerFunc{rebalancerPath: respondText(404, "text/plain", "404 page not found")}}}
+	dir := r.prepare(t)
+	r.serve(t, dir)
+	got := invoke(t, connectTimeout, argsInDir(dir, "run --once --kubeconfig kubeconfig.yaml"), "")
+	for _, want := range []string{"evenkeel crds | kubectl apply --server-side -f - --kubeconfig ", " --lease-namespace default --config builtin > plan.yaml\n"} {
+		if got.exit != 0 || !strings.Contains(got.stdout, want) {
+			t.Errorf("exit %d, want %q in %s%s", got.exit, want, got.stdout, got.stderr)
 		}
 	}
 }

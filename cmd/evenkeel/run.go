@@ -100,9 +100,9 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	r.reports.table.Context = configContext(r.conf)
 	if f.once && !inPod() { // a person runs it
-		repeated := newRepeatedFlags(cmd)
-		repeated.addDefault("lease-namespace", f.namespace)
-		r.reports.table.Context.Repeat = repeated.addTo
+		r.repeated = newRepeatedFlags(cmd)
+		r.repeated.addDefault("lease-namespace", f.namespace)
+		r.reports.table.Context.Repeat = r.repeated.addTo
 	}
 	// The observer outlives the context of the command: after SIGTERM, the evictor still watches accepted evictions.
 	watching, endWatching := context.WithCancel(context.WithoutCancel(cmd.Context()))
@@ -175,6 +175,7 @@ type runCommand struct {
 	log      *slog.Logger
 	metrics  *metrics.Metrics
 	reports  *reportWriter
+	repeated *repeatedFlags // nil unless a person runs a single pass
 	files    watchedFiles
 	settings *controllerSettings
 	conf     *config.Config
