@@ -257,6 +257,9 @@ func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) 
 		return nil, err
 	}
 	chosen.Tell(cmd.ErrOrStderr())
+	if len(f.input.files) > 0 && f.config == "" && objects.ClusterUID != "" { // a command of this program wrote them
+		fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: warning: the built-in configuration is used, because a snapshot has none; set --config to that of its cluster, or to builtin")
+	}
 	if saveTo != "" {
 		if err := saveSnapshot(saveTo, objects, cluster.JSON); err != nil {
 			return nil, err

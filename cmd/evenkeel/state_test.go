@@ -55,7 +55,7 @@ func TestLivePlanUsesSavedState(t *testing.T) {
 
 // TestCaptureContainsState checks that a plan on a captured snapshot leaves a workload in back-off alone, as a plan on
 // the cluster does, also if the snapshot is redacted. If the cluster has no release, capture says that the snapshot has
-// no state.
+// no state. Without --config, plan says which configuration it uses.
 func TestCaptureContainsState(t *testing.T) {
 	isolateFromCluster(t)
 	now := time.Now().UTC()
@@ -76,8 +76,12 @@ func TestCaptureContainsState(t *testing.T) {
 			if got.exit != 0 || (got.stderr == "") != (warning == "") || !strings.Contains(got.stderr, warning) {
 				t.Errorf("capture%s: exit %d, stderr %q, want %q", flag, got.exit, got.stderr, warning)
 			}
-			if again := runPlan(t, "plan", "-f", saved); !strings.Contains(again, want) {
-				t.Errorf("the plan on the output of capture%s does not contain %q:\n%s", flag, want, again)
+			again := invoke(t, connectTimeout, []string{"plan", "-f", saved}, "")
+			if !strings.Contains(again.stdout, want) || !strings.Contains(again.stderr, "warning: the built-in configuration is used") {
+				t.Errorf("the plan on the output of capture%s has no %q, or no warning:\n%s%s", flag, want, again.stdout, again.stderr)
+			}
+			if r := invoke(t, connectTimeout, []string{"plan", "-f", saved, "--config", "builtin"}, ""); r.stderr != "" {
+				t.Errorf("a warning despite --config: %s", r.stderr)
 			}
 		}
 	}
