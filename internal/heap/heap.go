@@ -16,7 +16,7 @@ const (
 	// of more than fewMoves is made, and otherwise. A plan without limits for 5,000 nodes allocates as much as
 	// planningHeadroom, most of which is garbage soon. A smaller plan, and the evictions afterwards, take a low peak
 	// rather than few collections.
-	planningHeadroom, headroom = 256 << 20, 48 << 20
+	planningHeadroom, headroom = 400 << 20, 48 << 20
 	fewMoves                   = 1000
 	// maxPercent and minPercent limit GOGC, so that a small heap stays small, and a huge one is not always collected.
 	maxPercent, minPercent = 100, 15
