@@ -30,7 +30,7 @@ func EvictionOrderOf(p *Pod, now time.Time) EvictionOrder {
 	if p.Object.Spec.Priority != nil {
 		o.Priority = *p.Object.Spec.Priority
 	}
-	if cost, has := p.Object.Annotations[corev1.PodDeletionCost]; has { // to make an error for each pod costs more
+	if cost, has := p.Object.Annotations[corev1.PodDeletionCost]; has { // ParseInt allocates an error for an empty string
 		if n, err := strconv.ParseInt(cost, 10, 32); err == nil {
 			o.DeletionCost = int32(n)
 		}

@@ -114,7 +114,8 @@ type Outcome struct {
 	Removed bool `json:"removed,omitempty"`
 	// Pending reports that no node takes the replacement of a move without a predicted place. The move accepts that.
 	Pending bool `json:"pending,omitempty"`
-	// At is when the eviction was accepted, or reserved if nobody saw its answer. It is zero without an eviction.
+	// At is when the eviction was accepted, or the pod was found gone; otherwise when the eviction was reserved. It is
+	// zero without an eviction.
 	At time.Time `json:"at,omitzero"`
 }
 

@@ -123,11 +123,15 @@ func TestMovesThatLeaveAWaveLeaveNoTrace(t *testing.T) {
 }
 
 // TestLargeWavesAreCertain: two goroutines check the end of a wave of many moves. A recheck, which predicts each
-// landing, drops no move of such a wave.
+// landing, drops no move of such a wave. In the cluster of 1,200 nodes, bounds prove more than half of the landings.
 func TestLargeWavesAreCertain(t *testing.T) {
-	for _, seed := range []uint64{0, 6, 19} {
-		r := rand.New(rand.NewPCG(seed, 78))
-		s := must.Get(cluster.New(simulation.Varied(r, 40+r.IntN(40), 1200)))(t)
+	for seed := range uint64(3) {
+		r := rand.New(rand.NewPCG(6*seed, 78))
+		objects := simulation.Varied(r, 40+r.IntN(40), 1200)
+		if seed == 2 {
+			objects = simulation.Uneven(r, 1200, 24000)
+		}
+		s := must.Get(cluster.New(objects))(t)
 		conf := must.Get(config.Load("c", []byte(strings.Replace(bothStrategies, "PASS", "unlimited", 1))))(t)
 		p, goals := planner.New(conf.PlannerOptions()), controller.Goals(s, conf.BuildStrategies(), nil)
 		ok, dropped := p.Recheck(s, plan.PlannerState{}, goals, p.Plan(s, plan.PlannerState{}, goals, s.TakenAt), 1, s.TakenAt)

@@ -200,7 +200,7 @@ type StepStatus struct {
 	// DecidedAt is when the controller read the decision.
 	// +optional
 	DecidedAt *metav1.Time `json:"decidedAt,omitempty"`
-	// EvictedAt is when the eviction was accepted, or reserved if its process ended.
+	// EvictedAt is when the eviction was accepted, or the pod was found gone; otherwise when the eviction was reserved.
 	// +optional
 	EvictedAt *metav1.Time `json:"evictedAt,omitempty"`
 	// Replacement is the pod that followed.

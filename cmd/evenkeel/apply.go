@@ -155,6 +155,10 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: no process holds the Lease in namespace %s any more; this process executes the plan\n", f.namespace)
 	}
+	if own := conf.PlanHash(); own != o.Spec.ConfigHash { // that of the former holder may have been unknown
+		return fmt.Errorf("nothing was evicted: %w; to withdraw the approval: evenkeel discard --undo %s", otherConfigHere(o.Spec.ConfigHash, own),
+			submitted.Plan)
+	}
 	if err := conf.CheckExecutable(); err != nil {
 		return fmt.Errorf("nothing was evicted: %w", err)
 	}
@@ -213,12 +217,17 @@ func (f *applyFlags) refusal(ctx context.Context, client kubernetes.Interface, k
 	case why != "":
 		return errors.New(why)
 	case s.HasOtherConfig(p.ConfigHash):
-		return errors.New(controller.ConfigProblem(p.ConfigHash, s.Holder, terminal.Escape(s.ConfigHash)))
+		return errors.New(controller.ConfigProblem(p.ConfigHash, s.Holder, s.ConfigHash))
 	case s.Holder == "" && own != p.ConfigHash:
-		return fmt.Errorf("the plan was made with another configuration (hash %s), and this process would execute it with hash %s; "+
-			"make a new plan, and pass the same --config to `plan` and `apply`, or none to both", p.ConfigHash, own)
+		return otherConfigHere(p.ConfigHash, own)
 	}
 	return installed.Paused(ctx, kinds)
+}
+
+// otherConfigHere says that this process does not execute a plan, because that has another configuration.
+func otherConfigHere(made, own string) error {
+	return fmt.Errorf("the plan was made with another configuration (hash %s), and this process would execute it with hash %s; "+
+		"make a new plan, and pass the same --config to `plan` and `apply`, or none to both", made, own)
 }
 
 // submit creates the plan, and approves all its steps.

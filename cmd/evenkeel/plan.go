@@ -127,10 +127,13 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	return nil
 }
 
-// leaderHasOtherConfig reports whether the release is known to execute only plans with another configuration.
+// leaderHasOtherConfig reports whether the leader is known to execute only plans with another configuration.
 func (f *planFlags) leaderHasOtherConfig(cmd *cobra.Command, g *globalFlags, hash string) bool {
+	if len(f.input.files) > 0 || f.input.namespace == "" {
+		return false
+	}
 	client, _, err := g.client()
-	if err != nil || len(f.input.files) > 0 || f.input.namespace == "" {
+	if err != nil {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), connection.LookupTimeout)

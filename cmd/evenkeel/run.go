@@ -142,6 +142,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	set.apply(c, r.conf)
 	r.controller = c
 	if f.once {
+		set.lease.SetConfig(r.conf.Approvals.Enabled, "") // apply waits for the end of this process, and then executes its plan
 		defer r.pushMetrics(cmd.Context())
 		return r.runOnce(cmd.Context(), c)
 	}

@@ -129,10 +129,13 @@ func (l *Lease) CheckOtherReleases(ctx context.Context) *plan.Reason {
 	return nil
 }
 
-// ApprovalsLabel is the label of the Lease by which its holder says whether it executes approved plans: on or off. A
-// person who approves a plan may read the Lease, but not the configuration. ConfigLabel has the hash of that.
+// These labels of the Lease tell a person who approves or applies a plan, and may read the Lease but not the
+// configuration, how its holder executes plans.
 const (
-	ConfigLabel    = "evenkeel.io/config-hash"
+	// ConfigLabel has the hash of the holder's configuration; it is empty if the holder executes no plan that is
+	// submitted now. Labels of a Lease are only replaced, so a program without this label must write an empty one.
+	ConfigLabel = "evenkeel.io/config-hash"
+	// ApprovalsLabel says whether the holder executes approved plans: on or off.
 	ApprovalsLabel = "evenkeel.io/approvals"
 	approvalsOn    = "on"
 	approvalsOff   = "off"

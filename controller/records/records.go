@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	// progressInterval is the least time between two statuses of a plan that is executed, and bounds each of them.
+	// progressInterval is the least time between two statuses of a plan that is executed. Each write takes at most as long.
 	progressInterval = 10 * time.Second
 	// attempts bounds how often a write is tried again after another client changed the object.
 	attempts = 3

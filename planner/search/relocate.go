@@ -118,7 +118,8 @@ func (c *Simulation) certain(m Move, from cluster.NodeID) bool {
 	return known && c.acceptsAll(m, from, &nodes)
 }
 
-// possibleWinners returns nodes of which bounds prove that a Relocate lands on one of them; none of them is from.
+// possibleWinners returns nodes that contain the landing of a Relocate, as bounds prove. known is false if they include
+// from.
 func possibleWinners(model *placement.ClusterModel, m Move, from cluster.NodeID) (nodes prediction.NodeSet, known bool) {
 	if m.Kind != Relocate {
 		return nodes, false

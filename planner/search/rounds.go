@@ -86,7 +86,7 @@ func (c *rounds) repeatRounds(widened bool) {
 		c.vain, c.outOfScope = 0, c.outOfScope[:0]
 		c.moveForGoals(c.unmetGoals())
 		added, all := len(c.waves.moves)-was, len(c.waves.moves)
-		if spent && !c.onlyFirst {
+		if spent && !c.onlyFirst && c.sim.version == version {
 			c.spentRound = c.state()
 		}
 		again = added > 0 && added*minShareOfMoves >= all && c.account.allowsMore()

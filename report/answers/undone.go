@@ -34,7 +34,7 @@ func (f *facts) undone() (Answer, bool) {
 		detail = append(detail, f.improves())
 	case stay > 0:
 		a.Statement = Words(Count(stay, "node") + " with few requests " + plural.Choose(stay, "keeps its pods", "keep their pods") + ".")
-	case f.total == 0 && f.toEmpty == 0 && pods == 0: // of some steps of a plan, nobody knows the goals
+	case f.total == 0 && f.toEmpty == 0 && pods == 0: // the goals of some steps of a plan are unknown
 		return a, false
 	case pods == 0:
 		a.Statement, a.Section, a.Link = Words("Nothing."), "", ""
