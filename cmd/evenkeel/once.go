@@ -24,7 +24,7 @@ func (r *runCommand) runOnce(ctx context.Context, c *controller.Controller) erro
 		r.reportMissingPermission(ctx, err)
 		return err
 	}
-	if r.repeated != nil {
+	if r.repeated != nil && r.conf.DryRun { // a live pass needs the kinds
 		if _, err := set.objects.Rebalancers.Get(ctx, objects.ReleaseName, metav1.GetOptions{}); objects.IsKindMissing(err) {
 			r.reports.table.Context.NoRelease = true
 			r.repeated.addDefault("config", installed.Builtin)

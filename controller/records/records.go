@@ -28,7 +28,8 @@ import (
 )
 
 const (
-	// progressInterval is the least time between two statuses of a plan that is executed. Each write takes at most as long.
+	// progressInterval is the least time between two statuses of a plan that is executed, and the most time that each
+	// write takes.
 	progressInterval = 10 * time.Second
 	// attempts bounds how often a write is tried again after another client changed the object.
 	attempts = 3

@@ -26,8 +26,8 @@ type Scope uint8
 
 // If a pod passes every rule, Check skips the rules with NodeScope for other pods on the same node, the rules with
 // WorkloadScope for similar pods of the same workload, and the rules with TemplateScope for pods of the same template.
-// Check skips the rules with OddPodScope and RequestScope for most pods, and never those with PodScope or PlanScope. If a
-// rule with WorkloadScope or TemplateScope refuses a pod, other pods of its template get the same reason, so the
+// Check skips the rules with OddPodScope and RequestScope for most pods, and never those with PodScope or PlanScope. If
+// a rule with WorkloadScope or TemplateScope refuses a pod, other pods of its template get the same reason, so the
 // message must not be about one pod.
 const (
 	PlanScope     Scope = iota // the result may depend on any object of the snapshot
