@@ -258,7 +258,7 @@ func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) 
 	}
 	chosen.Tell(cmd.ErrOrStderr())
 	if len(f.input.files) > 0 && f.config == "" && objects.ClusterUID != "" { // a command of this program wrote them
-		fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: warning: the snapshot contains no configuration, so the built-in one is used; set --config to the configuration of its cluster, or to builtin")
+		fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: warning: the built-in configuration is used, because the snapshot contains none; set --config to the configuration of its cluster, or to builtin")
 	}
 	if saveTo != "" {
 		if err := saveSnapshot(saveTo, objects, cluster.JSON); err != nil {
