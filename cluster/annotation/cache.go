@@ -80,7 +80,7 @@ func (c *Cache) inheritsRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
 	if p.InheritedMark != cluster.UnknownMark {
 		return p.InheritedMark == cluster.Marked
 	}
-	if len(p.Owners) == 0 || p.Workload == cluster.NoWorkload {
+	if len(p.Owners) == 0 || p.Workload == cluster.NoWorkload || p.Owners[0].GetNamespace() != p.Object.Namespace {
 		return ownersOrNamespaceHaveRequests(s, p)
 	}
 	if c.latest == nil {

@@ -57,7 +57,7 @@ const failedCreateLifetime = 30 * time.Minute
 // last attempt to create a pod failed, only an event tells. The next attempt would be for the replacement. The event is
 // obsolete once the controller has created a pod in a later second. If it created one in the same second, the event is
 // obsolete if no pod is missing.
-var failedCreateEvent = Rule{plan.ReplacementRefused, WorkloadScope, func(in Input) (string, bool) {
+var failedCreateEvent = Rule{plan.ReplacementRefused, TemplateScope, func(in Input) (string, bool) {
 	c := in.Pod.Controller
 	if c == nil || len(in.Snapshot.Objects.Events) == 0 {
 		return "", false
